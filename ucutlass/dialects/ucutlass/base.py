@@ -1,0 +1,256 @@
+"""How rows of the operation tables become xDSL operations.
+
+One class per row, all with the base `UcuOp`, which reads operands and parameters back as plain values, verifies the result
+types by the row's rule and derives the declarative assembly format from the row. Formats are compiled on first use: building
+130 of them up front would double the start-up time of every tool.
+"""
+
+from abc import ABC
+from collections.abc import Sequence
+from functools import cache
+from typing import ClassVar, Self, cast
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import FormatProgram  # noqa: TID251  (no public name for it in xDSL 0.75)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ucutlass.dialects.ucutlass.attributes import ConfigAttr, NumberAttr
+from ucutlass.dialects.ucutlass.spec import Call, OpSpec, Param, ParamValue, Required, TypingError
+from ucutlass.dialects.ucutlass.types import (
+    MLIR_ELEMENT,
+    DimsAttr,
+    LayoutAttr,
+    NumberType,
+    TensorType,
+    UnresolvedType,
+    ValueType,
+    element_of,
+)
+from ucutlass.dims import Dim, Facts
+from ucutlass.element_types import ElementType
+
+_PARAM_ATTRIBUTE: dict[str, type[Attribute]] = {
+    "number": NumberAttr,
+    "dim": DimsAttr,
+    "dims": DimsAttr,
+    "word": StringAttr,
+    "layout": LayoutAttr,
+}
+
+
+def param_to_attribute(param: Param, value: ParamValue) -> Attribute:
+    """The attribute that holds a parameter's value."""
+    match param.kind:
+        case "number":
+            assert isinstance(value, int | float)
+            return NumberAttr(value)
+        case "dim":
+            assert isinstance(value, int | str | Dim)
+            return DimsAttr((Dim.of(value),))
+        case "dims":
+            assert isinstance(value, tuple)
+            return DimsAttr(tuple(Dim.of(d) for d in value))
+        case "bool":
+            return BoolAttr.from_bool(bool(value))
+        case "word":
+            return StringAttr(str(value))
+        case "element":
+            assert isinstance(value, ElementType)
+            return MLIR_ELEMENT[value.name]
+        case "layout":
+            assert isinstance(value, tuple)
+            return LayoutAttr(cast(tuple[int, ...], value))
+
+
+def param_from_attribute(param: Param, attribute: Attribute) -> ParamValue:
+    """The value that a parameter's attribute holds. Raises VerifyException on an attribute of another kind."""
+    match attribute:
+        case NumberAttr() if param.kind == "number":
+            return attribute.data
+        case DimsAttr() if param.kind == "dim" and len(attribute.data) == 1:
+            return attribute.data[0]
+        case DimsAttr() if param.kind == "dims":
+            return attribute.data
+        case IntegerAttr() if param.kind == "bool" and attribute.type == i1:
+            return bool(attribute.value.data)
+        case StringAttr() if param.kind == "word":
+            if attribute.data not in param.words:
+                raise VerifyException(
+                    f"'{param.name}' is \"{attribute.data}\": expected one of {', '.join(param.words)}"
+                )
+            return attribute.data
+        case LayoutAttr() if param.kind == "layout":
+            return attribute.data
+        case _ if param.kind == "element":
+            return element_of(attribute)
+        case _:
+            raise VerifyException(f"parameter '{param.name}' is {attribute}, expected a {param.kind}")
+
+
+class UcuOp(IRDLOperation, ABC):
+    """An operation of the language."""
+
+    SPEC: ClassVar[OpSpec]
+
+    @property
+    def spec(self) -> OpSpec:
+        """The operation's row in the tables."""
+        return self.SPEC
+
+    def operand_values(self) -> dict[str, SSAValue | tuple[SSAValue, ...] | None]:
+        """The operands by name: a value, None for an absent optional one, a tuple for a variadic one."""
+        return {operand.name: getattr(self, operand.name + "_") for operand in self.spec.operands}
+
+    def params(self) -> dict[str, ParamValue]:
+        """The parameters by name as plain values, defaults filled in."""
+        values: dict[str, ParamValue] = {}
+        for param in self.spec.params:
+            attribute = self.properties.get(param.name)
+            if attribute is not None:
+                values[param.name] = param_from_attribute(param, attribute)
+            else:
+                assert not isinstance(param.default, Required)
+                values[param.name] = param.default
+        return values
+
+    @property
+    def setters(self) -> ConfigAttr:
+        """The configuration that the program asks for; empty where it says nothing."""
+        found = self.properties.get("config")
+        return found if isinstance(found, ConfigAttr) else ConfigAttr(())
+
+    def call(self, facts: Facts | None = None) -> Call | None:
+        """What type rules and costs see; None while an operand's type is unresolved."""
+        types: dict[str, TensorType | NumberType | tuple[TensorType, ...] | None] = {}
+        for name, value in self.operand_values().items():
+            if value is None:
+                types[name] = None
+            elif isinstance(value, SSAValue):
+                if not isinstance(value.type, TensorType | NumberType):
+                    return None
+                types[name] = value.type
+            else:
+                members = tuple(v.type for v in value)
+                if not all(isinstance(t, TensorType) for t in members):
+                    return None
+                types[name] = cast(tuple[TensorType, ...], members)
+        return Call(self.spec, types, self.params(), facts or Facts())
+
+    def infer_types(self, facts: Facts) -> Sequence[TensorType] | None:
+        """Result types by the row's rule; None while an operand is unresolved. Raises TypingError."""
+        call = self.call(facts)
+        return None if call is None else self.spec.infer(call)
+
+    def verify_(self) -> None:
+        """Operands and parameters are of their kinds; resolved results have the types that the rule gives."""
+        if any(isinstance(r.type, UnresolvedType) for r in self.results):
+            self.params()
+            return
+        try:
+            expected = self.infer_types(facts_at(self))
+        except TypingError as error:
+            raise VerifyException(f"{error.message} [{error.code}]") from error
+        if expected is None:
+            return
+        if len(expected) != len(self.results):
+            raise VerifyException(f"{self.spec.name} has {len(self.results)} results, its rule gives {len(expected)}")
+        facts = facts_at(self)
+        for result, wanted in zip(self.results, expected, strict=True):
+            if not same_type(facts, cast(TensorType, result.type), wanted):
+                raise VerifyException(
+                    f"{self.spec.name} gives {wanted.spelling}, but its result has type {result.type}"
+                )
+
+    @classmethod
+    @cache
+    def _format(cls) -> FormatProgram:
+        return FormatProgram.from_str(assembly_format(cls.SPEC), cls.get_irdl_definition())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return cls._format().parse(parser, cls)
+
+    def print(self, printer: Printer) -> None:
+        self._format().print(printer, self)
+
+
+def same_type(facts: Facts, left: TensorType, right: TensorType) -> bool:
+    """Whether two tensor types are equal up to what `facts` prove about their sizes."""
+    return (
+        left.element_type == right.element_type
+        and left.layout == right.layout
+        and left.rank == right.rank
+        and all(facts.equal(a, b) for a, b in zip(left.dims, right.dims, strict=True))
+    )
+
+
+def facts_at(op: IRDLOperation) -> Facts:
+    """What the `where` clause of the enclosing kernel guarantees."""
+    from ucutlass.dialects.ucutlass.kernel import KernelOp
+
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, KernelOp):
+        parent = parent.parent_op()
+    return parent.facts if parent is not None else Facts()
+
+
+def assembly_format(spec: OpSpec) -> str:
+    """The declarative assembly format of a row: operands, attribute dictionary, types as a function type."""
+    parts: list[str] = []
+    for operand in spec.operands:
+        name = f"${operand.name}_"
+        if operand.variadic:
+            parts.append(f"`[` {name} `]`")
+        elif operand.optional:
+            parts.append(f"(`{operand.name}` `(` {name}^ `)`)?")
+        else:
+            parts.append(name if not parts or parts[-1].endswith(")?") else f"`,` {name}")
+    return " ".join([*parts, "attr-dict", "`:`", "functional-type(operands, results)"])
+
+
+def operation_class(spec: OpSpec) -> type[UcuOp]:
+    """The xDSL operation of a row."""
+    body: dict[str, object] = {
+        "__module__": UcuOp.__module__,
+        "__doc__": spec.doc,
+        "__annotations__": {"SPEC": ClassVar[OpSpec]},
+        "name": f"ucutlass.{spec.name}",
+        "SPEC": spec,
+        "traits": traits_def(Pure()),
+    }
+    for operand in spec.operands:
+        define = var_operand_def if operand.variadic else opt_operand_def if operand.optional else operand_def
+        body[operand.name + "_"] = define(ValueType)
+    for param in spec.params:
+        constraint = {"bool": BoolAttr, "element": Attribute}.get(param.kind) or _PARAM_ATTRIBUTE[param.kind]
+        required = isinstance(param.default, Required)
+        body[param.name] = prop_def(constraint) if required else opt_prop_def(constraint)
+    if spec.setters:
+        body["config"] = opt_prop_def(ConfigAttr)
+    body["result" if not spec.multiple_results else "outputs"] = (
+        var_result_def(ValueType) if spec.multiple_results else result_def(ValueType)
+    )
+    segmented = sum(o.optional or o.variadic for o in spec.operands) > 1
+    options = (
+        (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict()) if segmented else (ParsePropInAttrDict(),)
+    )
+    body["irdl_options"] = options
+    return irdl_op_definition(cast(type[UcuOp], type(spec.class_name, (UcuOp,), body)))

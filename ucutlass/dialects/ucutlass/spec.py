@@ -1,0 +1,170 @@
+"""What an operation of the language is: the record that one row of the operation tables fills in.
+
+Imports no xDSL class. A row holds everything that the layers ask of an operation: its operands and parameters (parser, printer,
+documentation), its result types (`infer`, verifiers), its meaning in PyTorch (interpreter), its scalar CUDA expression
+(epilogues and memory-bound kernels) and its cost (Speed of Light). Generic code asks the row; it never switches on names.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ucutlass.dims import Dim, Facts
+from ucutlass.element_types import ElementType
+
+if TYPE_CHECKING:
+    from ucutlass.dialects.ucutlass.types import NumberType, TensorType
+
+ParamKind = Literal["number", "dim", "dims", "bool", "word", "element", "layout"]
+"""`number` int or float; `dim` one integer or dimension name (may be negative: an index); `dims` one or a list of them;
+`word` one of `Param.words`; `element` an element type; `layout` an `@LAYOUT`."""
+
+ParamValue = int | float | bool | str | Dim | tuple[Dim, ...] | ElementType | tuple[int, ...] | None
+
+Family = Literal[
+    "gemm",
+    "conv",
+    "attention",
+    "unary",
+    "binary",
+    "ternary",
+    "epilogue",
+    "reduction",
+    "scan",
+    "rowwise",
+    "pool",
+    "movement",
+    "staging",
+]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand: a tensor, or a list of tensors when `variadic`."""
+
+    name: str
+    doc: str = ""
+    optional: bool = False
+    variadic: bool = False
+    number: bool = False
+    """Whether a number may stand here."""
+
+
+@dataclass(frozen=True)
+class Required:
+    """Marks a parameter without a default."""
+
+
+REQUIRED = Required()
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter: a constant known at compile time."""
+
+    name: str
+    kind: ParamKind
+    default: ParamValue | Required = REQUIRED
+    doc: str = ""
+    words: tuple[str, ...] = ()
+    varargs: bool = False
+    """Whether the rest of the positional arguments form this `dims` parameter, as in `permute(x, 0, 2, 1)`."""
+
+
+class TypingError(Exception):
+    """A type rule's refusal: code, message with the numbers, and the part of the call at fault (`operand:1`, `param:dim`)."""
+
+    def __init__(self, code: str, message: str, part: str | None = None, notes: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.part = part
+        self.notes = tuple(notes)
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a type rule or a cost sees of one operation."""
+
+    spec: "OpSpec"
+    operands: Mapping[str, "TensorType | NumberType | tuple[TensorType, ...] | None"]
+    """By operand name; None for an absent optional operand, a tuple for a variadic one."""
+    params: Mapping[str, ParamValue]
+    """By parameter name, defaults filled in."""
+    facts: Facts = field(default_factory=Facts)
+
+    def tensor(self, name: str) -> "TensorType":
+        """The type of a tensor operand. Raises TypingError UC0308 on anything else."""
+        from ucutlass.dialects.ucutlass.types import TensorType
+
+        found = self.operands[name]
+        if not isinstance(found, TensorType):
+            what = "a list" if isinstance(found, tuple) else "a number"
+            raise TypingError(
+                "UC0308", f"operand '{name}' of {self.spec.name} is {what}, expected a tensor", f"operand:{name}"
+            )
+        return found
+
+    def optional_tensor(self, name: str) -> "TensorType | None":
+        """The type of an optional tensor operand, None where it is absent."""
+        return None if self.operands.get(name) is None else self.tensor(name)
+
+    def fail(self, code: str, message: str, part: str | None = None, notes: Sequence[str] = ()) -> TypingError:
+        """The error to raise."""
+        return TypingError(code, message, part, notes)
+
+
+class TypeRule(Protocol):
+    """Result types of a call. Raises TypingError where there are none."""
+
+    def __call__(self, call: Call, /) -> "Sequence[TensorType]": ...
+
+
+CostRule = Callable[[Call, "Sequence[TensorType]"], float | Dim]
+"""FLOPs of a call with these result types, counted as the documentation's cost table says."""
+
+
+@dataclass(frozen=True)
+class OpSpec:
+    """One operation of the language."""
+
+    name: str
+    family: Family
+    operands: tuple[Operand, ...]
+    params: tuple[Param, ...]
+    infer: TypeRule
+    doc: str
+    """First line: what it computes. Markdown."""
+    torch: Callable[..., Any]
+    """Its meaning: `torch(t, *operands, **params)` with `t` the torch module, operands as tensors in the compute type (numbers as
+    Python numbers, absent ones None, lists as lists) and parameters as plain Python values. Returns a tensor or a list."""
+    cuda: str | None = None
+    """Scalar C++ expression over `x` (unary), `a b` (binary), `a b c` (ternary) and the parameters by name; `T` is the compute
+    type. None where the operation is not element-wise."""
+    flops: float | CostRule = 0.0
+    """FLOPs per result element, or a rule."""
+    setters: tuple[str, ...] = ()
+    """Setters it takes."""
+    multiple_results: bool = False
+    """Whether its value is a list."""
+
+    @property
+    def is_contraction(self) -> bool:
+        return self.family in ("gemm", "conv")
+
+    @property
+    def is_elementwise(self) -> bool:
+        return self.family in ("unary", "binary", "ternary", "epilogue")
+
+    def operand(self, name: str) -> Operand:
+        """The operand of this name. Raises KeyError."""
+        return {o.name: o for o in self.operands}[name]
+
+    def param(self, name: str) -> Param:
+        """The parameter of this name. Raises KeyError."""
+        return {p.name: p for p in self.params}[name]
+
+    @property
+    def class_name(self) -> str:
+        """`layer_norm` is the class `LayerNormOp`."""
+        return "".join(part.capitalize() for part in self.name.split("_")) + "Op"

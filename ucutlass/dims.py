@@ -1,0 +1,349 @@
+"""Symbolic sizes: integers, dimension names and the expressions that shape rules build from them.
+
+A leaf: imports only the standard library. A `Dim` is a polynomial with integer coefficients over *atoms*; an atom is a
+dimension name or a floor division or remainder that does not simplify. Sizes are non-negative, so `/` in the language
+is floor division. `Facts` holds what a kernel's `where` clause guarantees and decides equality and divisibility under it.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """The atom `floor(numerator / denominator)` or `numerator mod denominator`."""
+
+    kind: Literal["/", "%"]
+    numerator: "Dim"
+    denominator: "Dim"
+
+    def __str__(self) -> str:
+        return f"{_parenthesized(self.numerator)} {self.kind} {_parenthesized(self.denominator)}"
+
+
+Atom = str | Quotient
+Monomial = tuple[Atom, ...]
+
+
+def _sort_key(monomial: Monomial) -> tuple[int, tuple[str, ...]]:
+    return (-len(monomial), tuple(str(a) for a in monomial))
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A size. Compare with `==`: equal polynomials are equal sizes for every value of the names."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+    """Monomials with their non-zero coefficients, in a canonical order."""
+
+    @staticmethod
+    def of(value: "int | str | Dim") -> "Dim":
+        """The dimension of an integer, a name, or the text of an expression."""
+        if isinstance(value, Dim):
+            return value
+        if isinstance(value, int):
+            return Dim((((), value),) if value else ())
+        if value.isidentifier():
+            return Dim((((value,), 1),))
+        return parse_dim(value)
+
+    @staticmethod
+    def _collect(terms: Iterable[tuple[Monomial, int]]) -> "Dim":
+        sums: dict[Monomial, int] = {}
+        for monomial, coefficient in terms:
+            sums[monomial] = sums.get(monomial, 0) + coefficient
+        return Dim(tuple(sorted(((m, c) for m, c in sums.items() if c), key=lambda t: _sort_key(t[0]))))
+
+    @property
+    def is_static(self) -> bool:
+        return all(not monomial for monomial, _ in self.terms)
+
+    @property
+    def value(self) -> int:
+        """The integer of a static size. Raises ValueError on a symbolic one."""
+        if not self.is_static:
+            raise ValueError(f"{self} is not a constant")
+        return self.terms[0][1] if self.terms else 0
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every dimension name that occurs."""
+        found: set[str] = set()
+        for monomial, _ in self.terms:
+            for atom in monomial:
+                found |= {atom} if isinstance(atom, str) else atom.numerator.names | atom.denominator.names
+        return frozenset(found)
+
+    def __add__(self, other: "int | Dim") -> "Dim":
+        return Dim._collect([*self.terms, *Dim.of(other).terms])
+
+    def __sub__(self, other: "int | Dim") -> "Dim":
+        return self + Dim.of(other) * -1
+
+    def __mul__(self, other: "int | Dim") -> "Dim":
+        right = Dim.of(other)
+        return Dim._collect(
+            (tuple(sorted(m1 + m2, key=str)), c1 * c2) for m1, c1 in self.terms for m2, c2 in right.terms
+        )
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: "int | Dim") -> "Dim":
+        return Dim.of(other) - self
+
+    def __floordiv__(self, other: "int | Dim") -> "Dim":
+        """Floor division; exact parts divide out. Raises ZeroDivisionError on a constant zero."""
+        return self._divide(Dim.of(other))[0]
+
+    def __mod__(self, other: "int | Dim") -> "Dim":
+        """Remainder of floor division. Raises ZeroDivisionError on a constant zero."""
+        return self._divide(Dim.of(other))[1]
+
+    def _divide(self, divisor: "Dim") -> "tuple[Dim, Dim]":
+        if divisor.is_static and divisor.value == 0:
+            raise ZeroDivisionError(f"{self} divided by zero")
+        if self.is_static and divisor.is_static:
+            return Dim.of(self.value // divisor.value), Dim.of(self.value % divisor.value)
+        if len(divisor.terms) == 1:
+            exact, rest = self._split_multiples(*divisor.terms[0])
+        elif self == divisor:
+            exact, rest = Dim.of(1), Dim.of(0)
+        else:
+            exact, rest = Dim.of(0), self
+        if rest.is_static and (rest.value == 0 or (divisor.is_static and 0 <= rest.value < divisor.value)):
+            return exact, rest
+        if rest.is_static and divisor.is_static:
+            return exact + rest.value // divisor.value, Dim.of(rest.value % divisor.value)
+        quotient = Dim((((Quotient("/", rest, divisor),), 1),))
+        remainder = Dim((((Quotient("%", rest, divisor),), 1),))
+        return exact + quotient, remainder
+
+    def _split_multiples(self, monomial: Monomial, coefficient: int) -> "tuple[Dim, Dim]":
+        """Split into terms that `coefficient * monomial` divides exactly (returned divided) and the rest."""
+        exact: list[tuple[Monomial, int]] = []
+        rest: list[tuple[Monomial, int]] = []
+        for m, c in self.terms:
+            remaining = list(m)
+            divides = c % coefficient == 0
+            for atom in monomial:
+                if atom in remaining:
+                    remaining.remove(atom)
+                else:
+                    divides = False
+            if divides:
+                exact.append((tuple(remaining), c // coefficient))
+            elif not m and not monomial:
+                exact.append(((), c // coefficient))
+                rest.append(((), c % coefficient))
+            else:
+                rest.append((m, c))
+        return Dim._collect(exact), Dim._collect(rest)
+
+    def evaluate(self, bindings: Mapping[str, int]) -> int:
+        """The size with every name bound. Raises KeyError naming the first unbound name."""
+        total = 0
+        for monomial, coefficient in self.terms:
+            product = coefficient
+            for atom in monomial:
+                if isinstance(atom, str):
+                    product *= bindings[atom]
+                else:
+                    numerator, denominator = atom.numerator.evaluate(bindings), atom.denominator.evaluate(bindings)
+                    product *= numerator // denominator if atom.kind == "/" else numerator % denominator
+            total += product
+        return total
+
+    def substitute(self, bindings: Mapping[str, "Dim"]) -> "Dim":
+        """The size with some names replaced."""
+        if not (self.names & bindings.keys()):
+            return self
+        total = Dim.of(0)
+        for monomial, coefficient in self.terms:
+            product = Dim.of(coefficient)
+            for atom in monomial:
+                if isinstance(atom, str):
+                    product *= bindings.get(atom, Dim.of(atom))
+                else:
+                    numerator, denominator = atom.numerator.substitute(bindings), atom.denominator.substitute(bindings)
+                    product *= numerator // denominator if atom.kind == "/" else numerator % denominator
+            total += product
+        return total
+
+    def __str__(self) -> str:
+        if not self.terms:
+            return "0"
+        parts: list[str] = []
+        for monomial, coefficient in self.terms:
+            sign = "-" if coefficient < 0 else "+"
+            factors = [str(a) if isinstance(a, str) else f"({a})" for a in monomial]
+            if abs(coefficient) != 1 or not factors:
+                factors.insert(0, str(abs(coefficient)))
+            body = " * ".join(factors)
+            parts.append(f" {sign} {body}" if parts else (body if sign == "+" else f"-{body}"))
+        return "".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Dim({self})"
+
+
+def _parenthesized(dim: Dim) -> str:
+    text = str(dim)
+    return text if re.fullmatch(r"\w+", text) else f"({text})"
+
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_]\w*)|(.))")
+
+
+def parse_dim(text: str) -> Dim:
+    """Read the text form that `str(Dim)` writes and that `where` clauses use. Raises ValueError on anything else."""
+    tokens = [m.group(m.lastindex or 0) for m in _TOKEN.finditer(text) if m.lastindex]
+    position = 0
+
+    def peek() -> str:
+        return tokens[position] if position < len(tokens) else ""
+
+    def take() -> str:
+        nonlocal position
+        position += 1
+        return tokens[position - 1]
+
+    def atom() -> Dim:
+        token = peek()
+        if token == "(":
+            take()
+            inner = sum_()
+            if peek() != ")":
+                raise ValueError(f"expected ')' in size '{text}'")
+            take()
+            return inner
+        if token == "-":
+            take()
+            return atom() * -1
+        if token.isdigit():
+            return Dim.of(int(take()))
+        if token.isidentifier():
+            return Dim.of(take())
+        raise ValueError(f"'{token}' is not a size, in '{text}'")
+
+    def product() -> Dim:
+        left = atom()
+        while peek() in ("*", "/", "%"):
+            operator, right = take(), atom()
+            left = left * right if operator == "*" else left // right if operator == "/" else left % right
+        return left
+
+    def sum_() -> Dim:
+        left = product()
+        while peek() in ("+", "-"):
+            left = left + product() if take() == "+" else left - product()
+        return left
+
+    result = sum_()
+    if position != len(tokens):
+        raise ValueError(f"unexpected '{peek()}' in size '{text}'")
+    return result
+
+
+Relation = Literal["==", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of a `where` clause."""
+
+    left: Dim
+    relation: Relation
+    right: Dim
+
+    def holds(self, bindings: Mapping[str, int]) -> bool:
+        """Whether it holds for these sizes. Raises KeyError on an unbound name."""
+        left, right = self.left.evaluate(bindings), self.right.evaluate(bindings)
+        match self.relation:
+            case "==":
+                return left == right
+            case "!=":
+                return left != right
+            case "<":
+                return left < right
+            case "<=":
+                return left <= right
+            case ">":
+                return left > right
+            case ">=":
+                return left >= right
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation} {self.right}"
+
+
+_RELATIONS: tuple[Relation, ...] = ("==", "!=", "<=", ">=", "<", ">")
+
+
+def parse_condition(text: str) -> Condition:
+    """Read `K % 8 == 0`. Raises ValueError on anything else."""
+    for relation in _RELATIONS:
+        left, found, right = text.partition(relation)
+        if found:
+            return Condition(Dim.of(left.strip()), relation, Dim.of(right.strip()))
+    raise ValueError(f"'{text}' is not a condition: expected one of {', '.join(_RELATIONS)}")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the dimension names of one kernel."""
+
+    conditions: tuple[Condition, ...] = ()
+    _definitions: dict[str, Dim] = field(init=False, default_factory=dict[str, Dim], compare=False)
+    _divisors: dict[str, int] = field(init=False, default_factory=dict[str, int], compare=False)
+
+    def __post_init__(self) -> None:
+        for condition in self.conditions:
+            if condition.relation == "==":
+                self._learn(condition.left, condition.right)
+                self._learn(condition.right, condition.left)
+
+    def _learn(self, left: Dim, right: Dim) -> None:
+        if len(left.terms) != 1 or len(left.terms[0][0]) != 1 or left.terms[0][1] != 1:
+            return
+        atom = left.terms[0][0][0]
+        if isinstance(atom, str):
+            if atom not in right.names and atom not in self._definitions:
+                self._definitions[atom] = right.substitute(self._definitions)
+        elif atom.kind == "%" and right == Dim.of(0) and atom.denominator.is_static:
+            numerator = atom.numerator
+            if len(numerator.terms) == 1 and len(numerator.terms[0][0]) == 1 and numerator.terms[0][1] == 1:
+                name = numerator.terms[0][0][0]
+                if isinstance(name, str):
+                    self._divisors[name] = math.lcm(self._divisors.get(name, 1), atom.denominator.value)
+
+    def simplify(self, dim: Dim) -> Dim:
+        """`dim` with the names that an equation defines replaced by their definitions."""
+        for _ in range(len(self._definitions) + 1):
+            replaced = dim.substitute(self._definitions)
+            if replaced == dim:
+                return dim
+            dim = replaced
+        return dim
+
+    def equal(self, left: Dim, right: Dim) -> bool:
+        """Whether the sizes are provably equal."""
+        return left == right or self.simplify(left) == self.simplify(right)
+
+    def multiple_of(self, dim: Dim) -> int:
+        """The largest integer that provably divides `dim` (0 for a size that is zero)."""
+        divisor = 0
+        for monomial, coefficient in self.simplify(dim).terms:
+            known = abs(coefficient)
+            for atom in monomial:
+                known *= self._divisors.get(atom, 1) if isinstance(atom, str) else 1
+            divisor = math.gcd(divisor, known)
+        return divisor
+
+    def is_multiple(self, dim: Dim, of: int) -> bool:
+        """Whether `of` provably divides `dim`."""
+        return self.multiple_of(dim) % of == 0
