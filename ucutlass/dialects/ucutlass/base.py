@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    IRDLAttrConstraint,
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -33,7 +34,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ucutlass.dialects.ucutlass.attributes import ConfigAttr, NumberAttr
-from ucutlass.dialects.ucutlass.spec import Call, OpSpec, Param, ParamValue, Required, TypingError
+from ucutlass.dialects.ucutlass.spec import Call, OpSpec, Param, ParamKind, ParamValue, Required, TypingError
 from ucutlass.dialects.ucutlass.types import (
     MLIR_ELEMENT,
     DimsAttr,
@@ -44,15 +45,17 @@ from ucutlass.dialects.ucutlass.types import (
     ValueType,
     element_of,
 )
-from ucutlass.dims import Dim, Facts
+from ucutlass.dims import Condition, Dim, Facts
 from ucutlass.element_types import ElementType
 
-_PARAM_ATTRIBUTE: dict[str, type[Attribute]] = {
+_PARAM_CONSTRAINT: dict[ParamKind, IRDLAttrConstraint] = {
     "number": NumberAttr,
     "dim": DimsAttr,
     "dims": DimsAttr,
+    "bool": BoolAttr,
     "word": StringAttr,
-    "layout": LayoutAttr,
+    "element": Attribute,
+    "layout": LayoutAttr | StringAttr,
 }
 
 
@@ -76,8 +79,8 @@ def param_to_attribute(param: Param, value: ParamValue) -> Attribute:
             assert isinstance(value, ElementType)
             return MLIR_ELEMENT[value.name]
         case "layout":
-            assert isinstance(value, tuple)
-            return LayoutAttr(cast(tuple[int, ...], value))
+            # A name has a meaning only at a rank, which is not known before inference.
+            return StringAttr(value) if isinstance(value, str) else LayoutAttr(cast(tuple[int, ...], value))
 
 
 def param_from_attribute(param: Param, attribute: Attribute) -> ParamValue:
@@ -97,7 +100,7 @@ def param_from_attribute(param: Param, attribute: Attribute) -> ParamValue:
                     f"'{param.name}' is \"{attribute.data}\": expected one of {', '.join(param.words)}"
                 )
             return attribute.data
-        case LayoutAttr() if param.kind == "layout":
+        case LayoutAttr() | StringAttr() if param.kind == "layout":
             return attribute.data
         case _ if param.kind == "element":
             return element_of(attribute)
@@ -158,6 +161,13 @@ class UcuOp(IRDLOperation, ABC):
         """Result types by the row's rule; None while an operand is unresolved. Raises TypingError."""
         call = self.call(facts)
         return None if call is None else self.spec.infer(call)
+
+    def needs(self, facts: Facts) -> tuple[Condition, ...]:
+        """What must hold of dynamic sizes for the operation to have a value, beyond `facts`. Raises TypingError."""
+        call = self.call(facts)
+        if call is not None:
+            self.spec.infer(call)
+        return () if call is None else tuple(call.needs)
 
     def verify_(self) -> None:
         """Operands and parameters are of their kinds; resolved results have the types that the rule gives."""
@@ -240,7 +250,7 @@ def operation_class(spec: OpSpec) -> type[UcuOp]:
         define = var_operand_def if operand.variadic else opt_operand_def if operand.optional else operand_def
         body[operand.name + "_"] = define(ValueType)
     for param in spec.params:
-        constraint = {"bool": BoolAttr, "element": Attribute}.get(param.kind) or _PARAM_ATTRIBUTE[param.kind]
+        constraint = _PARAM_CONSTRAINT[param.kind]
         required = isinstance(param.default, Required)
         body[param.name] = prop_def(constraint) if required else opt_prop_def(constraint)
     if spec.setters:

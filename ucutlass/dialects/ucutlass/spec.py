@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ucutlass.dims import Dim, Facts
+from ucutlass.dims import Condition, Dim, Facts, Relation
 from ucutlass.element_types import ElementType
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ParamKind = Literal["number", "dim", "dims", "bool", "word", "element", "layout"]
 """`number` int or float; `dim` one integer or dimension name (may be negative: an index); `dims` one or a list of them;
-`word` one of `Param.words`; `element` an element type; `layout` an `@LAYOUT`."""
+`word` one of `Param.words`; `element` an element type; `layout` an `@LAYOUT`, a name or an order."""
 
 ParamValue = int | float | bool | str | Dim | tuple[Dim, ...] | ElementType | tuple[int, ...] | None
 
@@ -72,7 +72,10 @@ class Param:
 
 
 class TypingError(Exception):
-    """A type rule's refusal: code, message with the numbers, and the part of the call at fault (`operand:1`, `param:dim`)."""
+    """A type rule's refusal: code, message with the numbers, and the part of the call at fault.
+
+    Parts are `operand:NAME`, `operand:NAME:INDEX` for a member of a list, and `param:NAME`.
+    """
 
     def __init__(self, code: str, message: str, part: str | None = None, notes: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -92,6 +95,26 @@ class Call:
     params: Mapping[str, ParamValue]
     """By parameter name, defaults filled in."""
     facts: Facts = field(default_factory=Facts)
+    needs: list[Condition] = field(default_factory=list[Condition], compare=False)
+    """What the rule could not decide because sizes are dynamic: the launcher checks it before it computes anything."""
+
+    def require(
+        self, left: Dim, relation: Relation, right: Dim | int, code: str, message: str, part: str | None = None
+    ) -> None:
+        """Demand a relation between sizes: raise where it is known to be broken, leave to the launcher what is unknown."""
+        difference = self.facts.simplify(left - Dim.of(right))
+        if difference.is_static:
+            if not Condition(difference, relation, Dim.of(0)).holds({}):
+                raise self.fail(code, message, part)
+            return
+        condition = Condition(left, relation, Dim.of(right))
+        if condition not in self.facts.conditions and condition not in self.needs:
+            self.needs.append(condition)
+
+    def require_multiple(self, dim: Dim, of: Dim, code: str, message: str, part: str | None = None) -> None:
+        """Demand that `of`, which is not zero, divides `dim`: as `require`, with what `where` says of divisors."""
+        if not (of.is_static and self.facts.is_multiple(dim, of.value)):
+            self.require(self.facts.simplify(dim) % self.facts.simplify(of), "==", 0, code, message, part)
 
     def tensor(self, name: str) -> "TensorType":
         """The type of a tensor operand. Raises TypingError UC0308 on anything else."""
@@ -147,6 +170,26 @@ class OpSpec:
     """Setters it takes."""
     multiple_results: bool = False
     """Whether its value is a list."""
+    surface: str | None = None
+    """Its name in `.ucu` where that is not `name`. Rows that share one are told apart by whether the first argument is
+    a list; a name that begins with a dot is written after a value, `x.T`, and cannot be called."""
+    positional: tuple[str, ...] = ()
+    """Operands and parameters in the order of a call, where that is not all operands and then all parameters."""
+
+    @property
+    def spelling(self) -> str:
+        """Its name in `.ucu`."""
+        return self.surface or self.name
+
+    @property
+    def takes_list(self) -> bool:
+        """Whether its first argument is a list of tensors."""
+        return bool(self.operands) and self.operands[0].variadic
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """The names of operands and parameters in the order of a call's positional arguments."""
+        return self.positional or (*(o.name for o in self.operands), *(p.name for p in self.params))
 
     @property
     def is_contraction(self) -> bool:
