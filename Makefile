@@ -16,8 +16,10 @@ PYTEST_ARGS ?=
 comma := ,
 
 # The first interpreter that is new enough.
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+endif
 RUN := $(VENV)/bin/python
 SETUP = $(if $(PYTHON),$(PYTHON),$(error no Python 3.11 or newer on the PATH: make … PYTHON=path/to/python3)) \
 	scripts/setup_env.py --venv $(VENV) $(if $(TORCH),--torch '$(TORCH)') $(if $(WHEELS),--wheels '$(WHEELS)')

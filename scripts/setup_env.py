@@ -113,7 +113,7 @@ class Environment:
 
     def pinned_torch(self, pin: str) -> str:
         """The pin, once it is clear that installing it is what anybody wants."""
-        report = self.pip("install", "--quiet", "--dry-run", "--no-deps", "--report", "-", pin, capture=True)
+        report = self.pip("install", "-qq", "--dry-run", "--no-deps", "--report", "-", pin, capture=True)
         if report.returncode != 0:
             raise SetupError(f"pip finds no {pin}:\n{report.stderr.strip()}\n{HOW_TO_CHOOSE}")
         missing = json.loads(report.stdout)["install"]
@@ -194,7 +194,7 @@ def install(
     builder = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     project = ["--no-build-isolation", "--editable", f"{ROOT}[{','.join(sorted(extras))}]"]
     for step in (builder, [*wanted, *project]):
-        if environment.pip("install", "--quiet", "--constraint", str(file), *step).returncode != 0:
+        if environment.pip("install", "-qq", "--constraint", str(file), *step).returncode != 0:
             raise SetupError(f"pip could not install {' '.join(step)}: see above")
 
 
@@ -215,7 +215,7 @@ def download(folder: Path, python: str, without: set[str]) -> None:
     platforms = [f"manylinux_2_{minor}_{machine}" for minor in (17, 24, 27, 28)] + [f"manylinux2014_{machine}"]
     target = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python]
     target += [word for name in platforms for word in ("--platform", name)]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(folder), *target]
+    command = [sys.executable, "-m", "pip", "download", "-qq", "--dest", str(folder), *target]
     done = subprocess.run([*command, "--constraint", str(ROOT / "constraints.txt"), *wanted], check=False)
     if done.returncode != 0:
         raise SetupError(f"pip could not download the wheels for Python {python}: see above")

@@ -1,6 +1,6 @@
 """The one table of what the compiler has: name, place and one line of help of every dialect, pass, frontend and target.
 
-A leaf: imports only the standard library. The tools answer `--help` and the `--list-…` flags from it; a class is
+A leaf: imports only leaves. The tools answer `--help` and the `--list-…` flags from it; a class is
 imported when its entry is loaded. Other packages add dialects and passes through the entry-point groups
 `ucutlass.dialects` and `ucutlass.passes` (value `module:Class`).
 """
@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from ucutlass.errors import UsageError
 
 if TYPE_CHECKING:
     from xdsl.ir import Dialect
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class RegistryError(Exception):
+class RegistryError(UsageError):
     """A name that is not in the table, or a package that adds one that already is."""
 
 
@@ -122,16 +124,11 @@ def find(table: Mapping[str, Entry[T]], kind: str, name: str) -> Entry[T]:
     """The entry of that name; the error of an unknown one names the nearest and lists the rest."""
     entry = table.get(name)
     if entry is None:
-        raise RegistryError(f"unknown {kind} {name!r}{nearest(name, table)}; there are {', '.join(table)}")
+        from ucutlass.diagnostics.suggest import phrase, suggest  # only a mistake needs it
+
+        hint = phrase(suggest(name, table))
+        raise RegistryError(f"unknown {kind} {name!r}{f': {hint}' if hint else ''}; there are {', '.join(table)}")
     return entry
-
-
-def nearest(name: str, names: Mapping[str, object] | list[str]) -> str:
-    """`: did you mean 'x'?` where a known name is close, else nothing."""
-    from difflib import get_close_matches  # only a mistake needs it
-
-    close = get_close_matches(name, names, n=1)
-    return f": did you mean {close[0]!r}?" if close else ""
 
 
 def _with_third_party(table: Mapping[str, Entry[T]], group: str) -> Mapping[str, Entry[T]]:
