@@ -17,6 +17,7 @@ import tomllib
 import venv
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,12 +92,21 @@ class Environment:
         self.source = ["--no-index", "--find-links", str(wheels)] if wheels is not None else []
 
     def pip(self, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
-        command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *arguments, *self.source]
+        pip = (
+            [str(self.python), "-m", "pip"]
+            if self.has_pip()
+            else [sys.executable, "-m", "pip", "--python", str(self.python)]
+        )
+        command = [*pip, "--disable-pip-version-check", *arguments, *self.source]
         return subprocess.run(command, check=False, text=True, capture_output=capture)
 
+    def has_pip(self) -> bool:
+        return (self.site_packages() / "pip").is_dir()
+
     def create(self) -> None:
+        """Make it afresh; where the interpreter comes without ensurepip, as Debian's does, its own pip must do."""
         say(f"creating {self.folder} with Python {platform.python_version()} ({sys.executable})")
-        venv.create(self.folder, clear=True, with_pip=True)
+        venv.create(self.folder, clear=True, with_pip=find_spec("ensurepip") is not None)
 
     def site_packages(self) -> Path:
         return self.folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
