@@ -39,7 +39,7 @@ words joined by colons, indices from 0:
     name                    the operation's name
     call                    the whole call with its parentheses, setters excluded
     end                     the empty span after the call and its setters: where another setter goes
-    operand:1               an operand, in the order of the operation's definition
+    operand:1, operand:b    an operand, by position or by name as in the operation's definition
     param:dim               the value of a parameter, however it was given
     keyword:dim             the whole `dim=1`
     setter:tile             the whole `.with_tile(…)`

@@ -164,8 +164,8 @@ CODES = (
         "an operation does not take tensors of this element type",
         "The message lists the types that it takes. Convert with `cast` first; for integers and booleans the float"
         " type is your choice, since it decides the rounding.",
-        "kernel k(x: bool[64, 64]) -> bool[64, 64] { return gemm(x, x) }",
-        "kernel k(x: bool[64, 64]) -> f16[64, 64] { return gemm(cast(x, f16), cast(x, f16)) }",
+        "kernel k(x: bool[64, 64]) -> bool[64, 64] { return neg(x) }",
+        "kernel k(x: bool[64, 64]) -> f16[64, 64] { return neg(cast(x, f16)) }",
     ),
     CodeInfo(
         "UC0317",

@@ -6,6 +6,46 @@ from ucutlass.diagnostics.core import Severity
 CODES = (
     CodeInfo(
         "UC1001",
+        "input-count",
+        Severity.ERROR,
+        "an interpreted kernel is given the wrong number of tensors",
+        "A kernel takes one tensor for each of its parameters, in the order of the program. The message gives both"
+        " numbers.",
+    ),
+    CodeInfo(
+        "UC1002",
+        "input-shape",
+        Severity.ERROR,
+        "an input's shape, or a size, does not fit the parameter",
+        "Fixed extents are as in the program, and one dynamic dimension has one size everywhere. Sizes are at least"
+        " 0. The message shows the parameter's type and what was given.",
+    ),
+    CodeInfo(
+        "UC1003",
+        "input-condition",
+        Severity.ERROR,
+        "the sizes of the inputs break a where condition",
+        "The program promises the condition, so it has no meaning for these sizes. The message gives the condition"
+        " and the sizes; choose other ones, or correct the condition.",
+    ),
+    CodeInfo(
+        "UC1004",
+        "size-not-given",
+        Severity.ERROR,
+        "the size of a dimension follows from no input",
+        "The name stands in no input's type by itself and no `where NAME == expression` defines it. Give its size, or"
+        " name it in a parameter's type.",
+    ),
+    CodeInfo(
+        "UC1005",
+        "input-type",
+        Severity.ERROR,
+        "an input has another element type than the parameter",
+        "Inputs are not converted silently; the message gives both types. Convert the data, or change the type in the"
+        " program.",
+    ),
+    CodeInfo(
+        "UC1006",
         "not-interpretable",
         Severity.ERROR,
         "the interpreter has no meaning for an operation",
@@ -13,15 +53,7 @@ CODES = (
         " message names it.",
     ),
     CodeInfo(
-        "UC1002",
-        "input-mismatch",
-        Severity.ERROR,
-        "an input does not fit the parameter that it is for",
-        "Shape and element type of each input, or of each `.npy` file, must be those of the program's parameter. The"
-        " message shows both.",
-    ),
-    CodeInfo(
-        "UC1003",
+        "UC1011",
         "wrong-result",
         Severity.ERROR,
         "a kernel's result differs from the reference by more than rounding can explain",
@@ -30,7 +62,7 @@ CODES = (
         " term.",
     ),
     CodeInfo(
-        "UC1004",
+        "UC1012",
         "not-deterministic",
         Severity.ERROR,
         "a kernel gave two different results for the same input",
@@ -38,7 +70,7 @@ CODES = (
         " `compute-sanitizer --tool racecheck`.",
     ),
     CodeInfo(
-        "UC1005",
+        "UC1013",
         "pass-changed-meaning",
         Severity.ERROR,
         "a program computes something else after a pass",
@@ -46,7 +78,7 @@ CODES = (
         " names it and the first value that differs.",
     ),
     CodeInfo(
-        "UC1006",
+        "UC1014",
         "input-modified",
         Severity.ERROR,
         "a kernel changed one of its inputs",
@@ -54,7 +86,7 @@ CODES = (
         " workspace, nothing else.",
     ),
     CodeInfo(
-        "UC1007",
+        "UC1015",
         "write-outside",
         Severity.ERROR,
         "a kernel wrote outside of its results",
@@ -62,7 +94,7 @@ CODES = (
         " offset from the tensor's end; a wrong tail or stride is the usual cause.",
     ),
     CodeInfo(
-        "UC1008",
+        "UC1016",
         "not-written",
         Severity.ERROR,
         "a kernel left part of its result unwritten",
