@@ -1,17 +1,18 @@
 """How rows of the operation tables become xDSL operations.
 
-One class per row, all with the base `UcuOp`, which reads operands and parameters back as plain values, verifies the result
-types by the row's rule and derives the declarative assembly format from the row. Formats are compiled on first use: building
-130 of them up front would double the start-up time of every tool.
+One class per row, all with the base `UcuOp`, which reads operands and parameters back as plain values, verifies the
+result types by the row's rule and derives the declarative assembly format from the row. Formats are compiled on first
+use: building 130 of them up front would double the start-up time of every tool.
 """
 
 from abc import ABC
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLAttrConstraint,
@@ -34,6 +35,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ucutlass.dialects.ucutlass.attributes import ConfigAttr, NumberAttr
+from ucutlass.dialects.ucutlass.kernel import ConstantOp, FusedOp, KernelOp
 from ucutlass.dialects.ucutlass.spec import Call, OpSpec, Param, ParamKind, ParamValue, Required, TypingError
 from ucutlass.dialects.ucutlass.types import (
     MLIR_ELEMENT,
@@ -143,6 +145,8 @@ class UcuOp(IRDLOperation, ABC):
     def call(self, facts: Facts | None = None) -> Call | None:
         """What type rules and costs see; None while an operand's type is unresolved."""
         types: dict[str, TensorType | NumberType | tuple[TensorType, ...] | None] = {}
+        numbers: dict[str, int | float] = {}
+        params = self.params()
         for name, value in self.operand_values().items():
             if value is None:
                 types[name] = None
@@ -150,21 +154,35 @@ class UcuOp(IRDLOperation, ABC):
                 if not isinstance(value.type, TensorType | NumberType):
                     return None
                 types[name] = value.type
+                if isinstance(value.type, NumberType):
+                    if (number := number_value(value)) is not None:
+                        numbers[name] = number
+                elif name == self.spec.channels_of:
+                    params["axis"] = channel_axis(value)
             else:
                 members = tuple(v.type for v in value)
                 if not all(isinstance(t, TensorType) for t in members):
                     return None
                 types[name] = cast(tuple[TensorType, ...], members)
-        return Call(self.spec, types, self.params(), facts or Facts())
+        call = Call(self.spec, types, params, facts or Facts(), numbers)
+        resolve = self.spec.resolve
+        return call if resolve is None else replace(call, params={**params, **resolve(call)})
 
-    def infer_types(self, facts: Facts) -> Sequence[TensorType] | None:
+    @property
+    def is_number(self) -> bool:
+        """Whether it computes a number from numbers, when the program is compiled."""
+        return self.spec.number is not None and all(isinstance(o.type, NumberType) for o in self.operands)
+
+    def infer_types(self, facts: Facts) -> Sequence[TensorType | NumberType] | None:
         """Result types by the row's rule; None while an operand is unresolved. Raises TypingError."""
+        if self.is_number:
+            return (NumberType(),)
         call = self.call(facts)
         return None if call is None else self.spec.infer(call)
 
     def needs(self, facts: Facts) -> tuple[Condition, ...]:
         """What must hold of dynamic sizes for the operation to have a value, beyond `facts`. Raises TypingError."""
-        call = self.call(facts)
+        call = None if self.is_number else self.call(facts)
         if call is not None:
             self.spec.infer(call)
         return () if call is None else tuple(call.needs)
@@ -184,10 +202,12 @@ class UcuOp(IRDLOperation, ABC):
             raise VerifyException(f"{self.spec.name} has {len(self.results)} results, its rule gives {len(expected)}")
         facts = facts_at(self)
         for result, wanted in zip(self.results, expected, strict=True):
-            if not same_type(facts, cast(TensorType, result.type), wanted):
-                raise VerifyException(
-                    f"{self.spec.name} gives {wanted.spelling}, but its result has type {result.type}"
-                )
+            found = result.type
+            if found != wanted and not (
+                isinstance(found, TensorType) and isinstance(wanted, TensorType) and same_type(facts, found, wanted)
+            ):
+                gives = wanted.spelling if isinstance(wanted, TensorType) else "a number"
+                raise VerifyException(f"{self.spec.name} gives {gives}, but its result has type {found}")
 
     @classmethod
     @cache
@@ -214,12 +234,73 @@ def same_type(facts: Facts, left: TensorType, right: TensorType) -> bool:
 
 def facts_at(op: IRDLOperation) -> Facts:
     """What the `where` clause of the enclosing kernel guarantees."""
-    from ucutlass.dialects.ucutlass.kernel import KernelOp
-
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, KernelOp):
         parent = parent.parent_op()
     return parent.facts if parent is not None else Facts()
+
+
+def _outside_groups(value: SSAValue) -> SSAValue:
+    """The value that one crossing the border of a fused group stands for."""
+    while True:
+        owner = value.owner
+        if isinstance(value, BlockArgument) and isinstance(group := value.block.parent_op(), FusedOp):
+            value = group.inputs[value.index]
+        elif isinstance(owner, FusedOp):
+            value = owner.yielded[owner.results.index(value)]
+        else:
+            return value
+
+
+def number_value(value: SSAValue) -> int | float | None:
+    """The number that a value stands for, None where it is not a number known at compile time."""
+    known: dict[SSAValue, int | float | None] = {}
+    pending = [value]
+    while pending:
+        current = pending[-1]
+        owner = _outside_groups(current).owner
+        missing: list[SSAValue] = []
+        if isinstance(owner, ConstantOp):
+            known[current] = owner.value.data
+        elif isinstance(owner, UcuOp) and owner.is_number:
+            missing = [operand for operand in owner.operands if operand not in known]
+            arguments = [number for operand in owner.operands if (number := known.get(operand)) is not None]
+            assert owner.spec.number is not None
+            if not missing:
+                complete = len(arguments) == len(owner.operands)
+                known[current] = owner.spec.number(*arguments) if complete else None
+        else:
+            known[current] = None
+        if missing:
+            pending.extend(missing)
+        else:
+            pending.pop()
+    return known[value]
+
+
+def channel_axis(value: SSAValue) -> int:
+    """The dimension of a tensor that holds its channels, to which a bias belongs.
+
+    It is dimension 1 of the convolution that made the value, the last one otherwise. Producers are looked up through
+    element-wise operations, casts and `materialize`, first operand first, until a contraction is found. A broadcast may
+    have put dimensions before the convolution's, so its dimensions are counted from the right.
+    """
+    type_ = value.type
+    assert isinstance(type_, TensorType)
+    pending, seen = [value] if type_.rank > 2 else [], set[SSAValue]()
+    while pending:
+        current = _outside_groups(pending.pop())
+        owner = current.owner
+        if current in seen or not isinstance(owner, UcuOp):
+            continue
+        seen.add(current)
+        if owner.spec.family == "conv" and isinstance(current.type, TensorType):
+            return type_.rank - current.type.rank + 1
+        if owner.spec.is_contraction:
+            break
+        if owner.spec.is_elementwise or owner.spec.family == "staging":
+            pending.extend(reversed(owner.operands))
+    return type_.rank - 1
 
 
 def assembly_format(spec: OpSpec) -> str:

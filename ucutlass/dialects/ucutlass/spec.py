@@ -1,14 +1,17 @@
 """What an operation of the language is: the record that one row of the operation tables fills in.
 
-Imports no xDSL class. A row holds everything that the layers ask of an operation: its operands and parameters (parser, printer,
-documentation), its result types (`infer`, verifiers), its meaning in PyTorch (interpreter), its scalar CUDA expression
-(epilogues and memory-bound kernels) and its cost (Speed of Light). Generic code asks the row; it never switches on names.
+Imports no xDSL class. A row holds everything that the layers ask of an operation: its operands and parameters (parser,
+printer, documentation), its result types (`infer`, verifiers), its meaning in PyTorch (interpreter), its scalar CUDA
+expression (epilogues and memory-bound kernels) and its cost (Speed of Light). Generic code asks the row; it never
+switches on names.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from ucutlass.dialects.ucutlass.cuda_text import number_cast
 from ucutlass.dims import Condition, Dim, Facts, Relation
 from ucutlass.element_types import ElementType
 
@@ -95,13 +98,20 @@ class Call:
     params: Mapping[str, ParamValue]
     """By parameter name, defaults filled in."""
     facts: Facts = field(default_factory=Facts)
+    numbers: Mapping[str, int | float] = field(default_factory=dict[str, int | float])
+    """The values of operands that are numbers, where they are known."""
     needs: list[Condition] = field(default_factory=list[Condition], compare=False)
     """What the rule could not decide because sizes are dynamic: the launcher checks it before it computes anything."""
+
+    @property
+    def constants(self) -> Mapping[str, ParamValue]:
+        """Everything known at compile time: parameters and number operands by name."""
+        return {**self.params, **self.numbers}
 
     def require(
         self, left: Dim, relation: Relation, right: Dim | int, code: str, message: str, part: str | None = None
     ) -> None:
-        """Demand a relation between sizes: raise where it is known to be broken, leave to the launcher what is unknown."""
+        """Demand a relation between sizes: raise where it is known to be broken, leave the unknown to the launcher."""
         difference = self.facts.simplify(left - Dim.of(right))
         if difference.is_static:
             if not Condition(difference, relation, Dim.of(0)).holds({}):
@@ -117,16 +127,28 @@ class Call:
             self.require(self.facts.simplify(dim) % self.facts.simplify(of), "==", 0, code, message, part)
 
     def tensor(self, name: str) -> "TensorType":
-        """The type of a tensor operand. Raises TypingError UC0308 on anything else."""
+        """The type of a tensor operand. Raises TypingError UC0308 on a list and UC0315 on a number."""
         from ucutlass.dialects.ucutlass.types import TensorType
 
         found = self.operands[name]
-        if not isinstance(found, TensorType):
-            what = "a list" if isinstance(found, tuple) else "a number"
-            raise TypingError(
-                "UC0308", f"operand '{name}' of {self.spec.name} is {what}, expected a tensor", f"operand:{name}"
-            )
-        return found
+        if isinstance(found, TensorType):
+            return found
+        code, what = ("UC0308", "a list") if isinstance(found, tuple) else ("UC0315", "a number")
+        raise self.fail(
+            code, f"operand '{name}' of {self.spec.spelling} is {what}, expected a tensor", f"operand:{name}"
+        )
+
+    def tensors(self, name: str) -> "tuple[TensorType, ...]":
+        """The types of a list operand. Raises TypingError UC0308 on anything else and on an empty list."""
+        found = self.operands[name]
+        if isinstance(found, tuple) and found:
+            return found
+        what = "an empty list" if isinstance(found, tuple) else "not a list"
+        raise self.fail(
+            "UC0308",
+            f"operand '{name}' of {self.spec.spelling} is {what}, expected a list of tensors, [x, y]",
+            f"operand:{name}",
+        )
 
     def optional_tensor(self, name: str) -> "TensorType | None":
         """The type of an optional tensor operand, None where it is absent."""
@@ -146,6 +168,13 @@ class TypeRule(Protocol):
 CostRule = Callable[[Call, "Sequence[TensorType]"], float | Dim]
 """FLOPs of a call with these result types, counted as the documentation's cost table says."""
 
+CudaRule = Callable[[Mapping[str, ParamValue]], str]
+"""The scalar expression for these constants: parameters and number operands by name, as `Call.constants` gives them."""
+
+Conversion = Literal["result", "operands", "none"]
+"""To which type `T` the operands of a scalar expression are converted first: the compute type of the result, that of
+the operands' common type (comparisons), or each its own (casts)."""
+
 
 @dataclass(frozen=True)
 class OpSpec:
@@ -159,11 +188,14 @@ class OpSpec:
     doc: str
     """First line: what it computes. Markdown."""
     torch: Callable[..., Any]
-    """Its meaning: `torch(t, *operands, **params)` with `t` the torch module, operands as tensors in the compute type (numbers as
-    Python numbers, absent ones None, lists as lists) and parameters as plain Python values. Returns a tensor or a list."""
-    cuda: str | None = None
-    """Scalar C++ expression over `x` (unary), `a b` (binary), `a b c` (ternary) and the parameters by name; `T` is the compute
-    type. None where the operation is not element-wise."""
+    """Its meaning: `torch(t, *operands, **params)` with `t` the torch module, operands as tensors in the compute type
+    (numbers as Python numbers, absent ones None, lists as lists) and parameters as plain Python values. Returns a
+    tensor or a list."""
+    cuda: str | CudaRule | None = None
+    """Scalar C++ expression over the operands by name, or the rule that gives it; None where the operation is not
+    element-wise. `T` is the type that `converts` says. A text may name number parameters: `cuda_expression` replaces
+    them."""
+    converts: Conversion = "result"
     flops: float | CostRule = 0.0
     """FLOPs per result element, or a rule."""
     setters: tuple[str, ...] = ()
@@ -175,6 +207,13 @@ class OpSpec:
     a list; a name that begins with a dot is written after a value, `x.T`, and cannot be called."""
     positional: tuple[str, ...] = ()
     """Operands and parameters in the order of a call, where that is not all operands and then all parameters."""
+    number: Callable[..., int | float] | None = None
+    """Its value where all operands are numbers, as `2 * 3`; None where it needs a tensor."""
+    channels_of: str | None = None
+    """An operand whose producers decide the derived parameter `axis`, the dimension of its channels. Rules and meanings
+    get it beside the parameters; it is not written in programs."""
+    resolve: Callable[[Call], Mapping[str, ParamValue]] | None = None
+    """Values of absent parameters whose default depends on the operands' types."""
 
     @property
     def spelling(self) -> str:
@@ -190,6 +229,15 @@ class OpSpec:
     def signature(self) -> tuple[str, ...]:
         """The names of operands and parameters in the order of a call's positional arguments."""
         return self.positional or (*(o.name for o in self.operands), *(p.name for p in self.params))
+
+    def cuda_expression(self, constants: Mapping[str, ParamValue]) -> str:
+        """The scalar expression, in which a number stands as `T(0.01)`. Not for operations without one."""
+        assert self.cuda is not None, f"{self.name} is not element-wise"
+        if not isinstance(self.cuda, str):
+            return self.cuda(constants)
+        numbers = {p.name: constants[p.name] for p in self.params if p.kind == "number"}
+        words = "|".join(map(re.escape, numbers)) or "(?!)"
+        return re.sub(rf"\b({words})\b", lambda m: number_cast(numbers[m[1]]), self.cuda)
 
     @property
     def is_contraction(self) -> bool:
