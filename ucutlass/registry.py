@@ -84,6 +84,11 @@ PASSES: "Mapping[str, Entry[type[ModulePass]]]" = _table(
         "ucutlass.passes.lower_to_cutlass:LowerToCutlassPass",
         "spell the kernels in the cutlass dialect",
     ),
+    Entry(
+        "check-locations",
+        "ucutlass.passes.check_locations:CheckLocationsPass",
+        "refuse operations that have lost their place in the source",
+    ),
 )
 
 PIPELINES: Mapping[str, Pipeline] = {
@@ -118,6 +123,11 @@ def all_dialects() -> "Mapping[str, Entry[Dialect]]":
 def all_passes() -> "Mapping[str, Entry[type[ModulePass]]]":
     """The table and what other packages add to it; reads the metadata of every installed package."""
     return _with_third_party(PASSES, "ucutlass.passes")
+
+
+def find_pass(name: str) -> "Entry[type[ModulePass]]":
+    """The pass of that name, without a look at other packages where the table has it."""
+    return PASSES.get(name) or find(all_passes(), "pass", name)
 
 
 def find(table: Mapping[str, Entry[T]], kind: str, name: str) -> Entry[T]:

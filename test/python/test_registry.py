@@ -1,5 +1,6 @@
 """The registry names things that exist under these names, and says what is near when one does not."""
 
+import ast
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -44,10 +45,14 @@ def test_targets_load(name: str) -> None:
     assert loaded.name == name
 
 
-def test_every_pass_file_is_in_the_table() -> None:
-    files = {path.stem for path in (ROOT / "ucutlass" / "passes").glob("[!_]*.py")}
-    listed = {entry.path.partition(":")[0].rpartition(".")[2] for entry in PASSES.values()}
-    assert files == listed
+def test_every_pass_is_in_the_table() -> None:
+    written = {
+        f"ucutlass.passes.{path.stem}:{node.name}"
+        for path in (ROOT / "ucutlass" / "passes").glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and any(isinstance(b, ast.Name) and b.id == "ModulePass" for b in node.bases)
+    }
+    assert written == {entry.path for entry in PASSES.values()}
 
 
 def test_pipelines_name_passes() -> None:
@@ -83,7 +88,13 @@ def test_other_packages_add_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     found = registry.all_passes()
     assert list(found) == [*PASSES, "theirs"]
     assert found["theirs"].load().name == "canonicalize"
+    assert registry.find_pass("theirs") == found["theirs"]
     assert list(registry.all_dialects()) == list(DIALECTS)
+
+
+def test_a_pass_of_the_table_is_found_without_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("importlib.metadata.entry_points")
+    assert registry.find_pass("fuse") is PASSES["fuse"]
 
 
 def test_another_package_may_not_take_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,3 +110,8 @@ def test_plain_xdsl_opt_accepts_the_universe() -> None:
     everything = Universe.get_multiverse()  # raises where two packages give one name
     assert DIALECTS.keys() <= everything.all_dialects.keys()
     assert PASSES.keys() <= everything.all_passes.keys()
+
+
+def test_the_readme_shows_the_example_of_the_demo() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (ROOT / "examples" / "linear_gelu.ucu").read_text(encoding="utf-8") in readme
