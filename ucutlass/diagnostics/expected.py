@@ -15,6 +15,7 @@ meets one expectation.
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ucutlass.diagnostics.core import Diagnostic, Severity
 from ucutlass.diagnostics.source import SourceFile, Span
@@ -71,10 +72,10 @@ def _segments(source: SourceFile, line: int) -> list[tuple[str, Span]]:
     comment = _COMMENT.search(source.line_text(line))
     if comment is None:
         return []
-    starts = [match.start() for match in _START.finditer(comment.group())]
+    bounds = [*(match.start() for match in _START.finditer(comment.group())), len(comment.group())]
     offset = source.line_bounds(line)[0] + comment.start()
     found: list[tuple[str, Span]] = []
-    for start, end in zip(starts, [*starts[1:], len(comment.group())], strict=True):
+    for start, end in pairwise(bounds):
         text = comment.group()[start:end].rstrip()
         found.append((text, source.span(offset + start, offset + start + len(text))))
     return found

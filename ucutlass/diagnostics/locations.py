@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException, VerifyException
 
 from ucutlass.diagnostics.core import (
     Diagnostic,
@@ -37,6 +37,8 @@ from ucutlass.diagnostics.core import (
 from ucutlass.diagnostics.source import Span
 
 ENGINE_ATTRIBUTE = "ucutlass_diagnostics"
+INVALID_IR = "UC0021"
+PASS_FAILED = "UC0022"
 
 
 class PipelineStoppedError(DiagnosticError, PassFailedException):
@@ -259,10 +261,13 @@ def verify_failure(
     return VerifyFailure(Failure(op, code, message, part, tuple(notes), tuple(fixits)))
 
 
-def report_failure(engine: DiagnosticEngine, error: OperationFailure | VerifyFailure | DiagnosticError) -> None:
-    """Adds what an exception of a pass or verifier carries to the engine."""
+def report_failure(engine: DiagnosticEngine, error: DiagnosticError | DiagnosticException) -> None:
+    """Adds what an exception of a pass or verifier carries to the engine, xDSL's own exceptions included."""
     if isinstance(error, DiagnosticError):
         engine.extend(error.diagnostics)
+        return
+    if not isinstance(error, OperationFailure | VerifyFailure):
+        engine.error(INVALID_IR if isinstance(error, VerifyException) else PASS_FAILED, str(error).rstrip())
         return
     failure = error.failure
     engine.emit(

@@ -199,4 +199,21 @@ CODES = (
         "the file has no kernel of this name",
         "A file may hold several kernels, and the option picks one of them by its name. The message lists the names.",
     ),
+    CodeInfo(
+        "UC0021",
+        "invalid-ir",
+        Severity.ERROR,
+        "an operation in MLIR text breaks a rule of its definition",
+        "Operands, results, attributes or regions are not what the operation's definition asks for; the message is that"
+        " of the checker. `--list-ops` shows each operation's form. If the text came out of a pass, the pass is at"
+        " fault.",
+    ),
+    CodeInfo(
+        "UC0022",
+        "pass-failed",
+        Severity.ERROR,
+        "a pass of another package stopped",
+        "The pass gave a reason but no code or place of its own. Its documentation says what IR it accepts; leaving it"
+        " out of the pipeline shows whether the rest goes through.",
+    ),
 )
