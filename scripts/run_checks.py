@@ -13,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
+TALKATIVE = {"lit", "pytest"}
+"""Checks that always say how many tests they ran: one that is silent has run none."""
 WORKERS = str(min(8, os.cpu_count() or 1))
 
 
@@ -32,7 +34,8 @@ def commands(pytest_arguments: list[str]) -> dict[str, list[str]]:
         "ruff": [PYTHON, "-m", "ruff", "check", "--quiet", "."],
         "format": [PYTHON, "-m", "ruff", "format", "--check", "--quiet", "."],
         "pyright": [PYTHON, "-m", "pyright", "--pythonpath", PYTHON],
-        "lit": [PYTHON, "-m", "lit.main", "-v", "-j", WORKERS, "test/lit"],
+        # lit has no module to run; its script may belong to another interpreter than this one.
+        "lit": [PYTHON, "-c", "from lit.main import main; main()", "-v", "-j", WORKERS, "test/lit"],
         "pytest": [PYTHON, "-m", "pytest", "-n", WORKERS, "--dist", "worksteal", *pytest_arguments],
     }
 
@@ -48,7 +51,11 @@ def run(name: str, command: list[str]) -> Result:
             sys.stdout.write(line)
             sys.stdout.flush()
             last_line = line.strip() or last_line
-    return Result(name, process.returncode, time.monotonic() - started, last_line)
+    code = process.returncode
+    if name in TALKATIVE and not last_line:
+        print(f"{name} said nothing: it did not run")
+        code = code or 1
+    return Result(name, code, time.monotonic() - started, last_line)
 
 
 def main() -> int:
