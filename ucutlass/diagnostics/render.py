@@ -56,7 +56,7 @@ def _excerpt(source: SourceFile, span: Span, width: int, style: _Style) -> list[
     line = source.text[line_start:line_end]
     end = span.end - line_start if span.end_line == span.line else len(line)
     shown = lay_out(line, span.start - line_start, end, width)
-    tildes = max(min(shown.end, width + 1) - shown.start - 1, 0)
+    tildes = max(shown.end - shown.start - 1, 0)
     caret = style("^" + "~" * tildes, _GREEN)
     numbered = _gutter(span.line, "|")
     blank = " " * (len(numbered) - 2) + "| "

@@ -42,7 +42,7 @@ def _score(word: str, candidate: str) -> tuple[int, int] | None:
         return 1, 0
     # A third of the letters may be wrong, but a single letter never stands for another.
     limit = max(len(plain), len(plain_candidate)) // 3
-    if limit and (distance := edit_distance(plain, plain_candidate, limit)) <= limit:
+    if (distance := edit_distance(plain, plain_candidate, limit)) <= limit:
         return 2, distance
     if len(plain) >= _SHORTEST_PREFIX and plain_candidate.startswith(plain):
         return 3, len(plain_candidate) - len(plain)
