@@ -1,0 +1,1 @@
+"""The CUDA C++ printer."""

@@ -1,0 +1,331 @@
+"""Prints the host side of a program: its checks, its launches and the C functions that it exports."""
+
+import json
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, UnitAttr
+from xdsl.ir import SSAValue
+
+from ucutlass.backend.cuda.device import DevicePrinter
+from ucutlass.backend.cuda.fragments import render, size
+from ucutlass.backend.cuda.names import NameTable
+from ucutlass.dialects.cutlass.collectives import EpilogueBuilderOp, GemmUniversalOp, MainloopBuilderOp
+from ucutlass.dialects.cutlass.program import EndOp, LaunchOp, ProgramOp
+from ucutlass.dialects.cutlass.views import argument_of, contiguous_dimension
+from ucutlass.dialects.cutlass.visitors import (
+    Sm90AuxLoadOp,
+    Sm90AuxStoreOp,
+    Sm90ColBroadcastOp,
+    Sm90RowBroadcastOp,
+    Sm90ScalarBroadcastOp,
+    node_arguments,
+)
+from ucutlass.dialects.ucutlass.types import DimsAttr, TensorType
+from ucutlass.dims import Dim
+
+_RESERVED = frozenset(
+    ("call", "tensors", "count", "workspace", "status", "stride", "hardware", "empty", "workspace_bytes", "message")
+)
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """A tensor of the host function: its C++ name, its name in the program and its type."""
+
+    cpp: str
+    name: str
+    type: TensorType
+
+
+class HostPrinter:
+    """Prints one program."""
+
+    def __init__(self, program: ProgramOp, devices: dict[str, DevicePrinter], symbol: str) -> None:
+        self.program = program
+        self.devices = devices
+        self.symbol = symbol
+        names = NameTable(_RESERVED)
+        self.tensors: dict[SSAValue, _Tensor] = {}
+        for argument in program.body.block.args:
+            self._add_tensor(names, argument, argument.name_hint or "tensor")
+        self.arguments = list(self.tensors.values())
+        for value, name in zip(program.return_op.values, program.result_names, strict=True):
+            self._add_tensor(names, value, name.data)
+        self.results = [self.tensors[value] for value in program.return_op.values]
+        self.intermediates: list[tuple[_Tensor, Dim]] = []
+        for launch in program.launches:
+            placement = launch.attributes["placement"]
+            assert isinstance(placement, ArrayAttr)
+            for value, place in zip(launch.outputs, placement, strict=True):
+                if not isinstance(place, UnitAttr):
+                    assert isinstance(place, DimsAttr)
+                    self._add_tensor(names, value, value.name_hint or "intermediate")
+                    self.intermediates.append((self.tensors[value], place.data[0]))
+
+    def _add_tensor(self, names: NameTable, value: SSAValue, name: str) -> None:
+        assert isinstance(value.type, TensorType)
+        if value not in self.tensors:
+            self.tensors[value] = _Tensor(names.unique(name), name, value.type)
+
+    # The description
+
+    def describe(self) -> str:
+        """The program as JSON: what its caller must know."""
+
+        def tensor(t: _Tensor) -> dict[str, object]:
+            shape = [d.value if d.is_static else str(d) for d in t.type.dims]
+            return {"name": t.name, "dtype": t.type.element.name, "shape": shape, "layout": list(t.type.order)}
+
+        return json.dumps(
+            {
+                "name": self.program.sym_name.data,
+                "arch": self.program.target.data,
+                "content": "@CONTENT@",
+                "dims": sorted({n for t in self.arguments for d in t.type.dims for n in d.names}),
+                "where": [str(c) for c in self.program.where.data],
+                "arguments": [tensor(t) for t in self.arguments],
+                "results": [tensor(t) for t in self.results],
+                "kernels": [self._device(launch).entry for launch in self.program.launches],
+            },
+            indent=2,
+        )
+
+    def _device(self, launch: LaunchOp) -> DevicePrinter:
+        return self.devices[launch.callee.string_value()]
+
+    # The plan
+
+    def plan_lines(self) -> list[str]:
+        """The checked call: what each kernel is launched with."""
+        launches = self.program.launches
+        fields = [f"  {self._device(n).kernel_type}::Arguments arguments_{i};" for i, n in enumerate(launches)]
+        body = [*self._bindings(), *self._size_checks()]
+        for i, launch in enumerate(launches):
+            body.extend(self._launch_checks(launch))
+        body.extend(self._empty())
+        body.append("if (int status = call.device(hardware)) return status;")
+        body.extend(self._intermediates())
+        for i, launch in enumerate(launches):
+            body.extend(self._arguments(i, launch))
+        body.append("return kOk;")
+        return [
+            "/// A checked call: what each kernel is launched with.",
+            f"struct Plan_{self.symbol} {{",
+            "  bool empty = false;",
+            "  size_t workspace_bytes = 0;",
+            "  cutlass::KernelHardwareInfo hardware;",
+            *fields,
+            *(f"  size_t workspace_{i} = 0;" for i in range(len(launches))),
+            "",
+            "  int make(Call const& call, ucutlass_tensor const* tensors, int count, char* workspace) {",
+            *(f"    {line}" if line else "" for line in body),
+            "  }",
+            "};",
+        ]
+
+    def _bindings(self) -> list[str]:
+        every = [*self.arguments, *self.results]
+        names = ", ".join(t.name for t in self.arguments)
+        plural = "result" if len(self.results) == 1 else "results"
+        listed = f"{names} and the {plural} {', '.join(t.name for t in self.results)}"
+        lines = [
+            f"if (count != {len(every)}) {{",
+            f'  return call.fail(kInvalidArgument, "expected {len(every)} tensors ({listed}), got %d", count);',
+            "}",
+            *(f"ucutlass_tensor const& {t.cpp} = tensors[{i}];" for i, t in enumerate(every)),
+            "",
+        ]
+        bound: set[str] = set()
+        for tensor in self.arguments:
+            for i, dim in enumerate(tensor.type.dims):
+                name = str(dim)
+                if name.isidentifier() and name not in bound:
+                    bound.add(name)
+                    lines.append(f"int64_t const dim_{name} = {tensor.cpp}.sizes[{i}];")
+        for condition in self.program.where.data:
+            name = str(condition.left)
+            if condition.relation == "==" and name.isidentifier() and name not in bound:
+                bound.add(name)
+                lines.append(f"int64_t const dim_{name} = {size(condition.right)};")
+                continue
+            shown = sorted(condition.left.names | condition.right.names)
+            values = ", ".join(f"{n} = %lld" for n in shown)
+            given = "".join(f", static_cast<long long>(dim_{n})" for n in shown)
+            text = str(condition).replace("%", "%%")
+            lines.append(f"if (!({size(condition.left)} {condition.relation} {size(condition.right)})) {{")
+            lines.append(f'  return call.fail(kInvalidArgument, "requires {text}, got {values}"{given});')
+            lines.append("}")
+        return lines
+
+    def _size_checks(self) -> list[str]:
+        return [
+            f'if (int status = call.sizes("{t.name}", {t.cpp}, {{{", ".join(size(d) for d in t.type.dims)}}})) return status;'
+            for t in (*self.arguments, *self.results)
+            if t.type.rank
+        ]
+
+    def _launch_tensors(self, launch: LaunchOp) -> dict[SSAValue, SSAValue]:
+        """The device kernel's arguments to the program's tensors."""
+        kernel = launch.kernel()
+        return dict(zip((*kernel.inputs, *kernel.outputs), (*launch.inputs, *launch.outputs), strict=True))
+
+    def _launch_checks(self, launch: LaunchOp) -> list[str]:
+        """What each access of a launch needs of the tensors that the caller gave."""
+        given = {id(t) for t in (*self.arguments, *self.results)}
+        tensors = self._launch_tensors(launch)
+        lines: list[str] = []
+
+        def check(value: SSAValue, method: str, *extra: str) -> None:
+            argument, dims = argument_of(value)
+            tensor = self.tensors[tensors[argument]]
+            if id(tensor) not in given or not tensor.type.rank:
+                return
+            assert isinstance(value.type, TensorType)
+            bits = tensor.type.element.bits
+            line = f'if (int status = call.{method}("{tensor.name}", {tensor.cpp}, {bits}, {", ".join(extra)})) return status;'
+            if line not in lines:
+                lines.append(line)
+
+        def matrix(value: SSAValue, alignment: int, output: bool = False) -> None:
+            argument, dims = argument_of(value)
+            assert isinstance(value.type, TensorType)
+            contiguous = dims[contiguous_dimension(value)]
+            role = "Call::kOutput" if output else "Call::kInput"
+            check(value, "matrix", str(value.type.rank), str(contiguous), str(alignment), role)
+
+        for op in launch.kernel().body.block.ops:
+            match op:
+                case MainloopBuilderOp():
+                    matrix(op.a, op.alignment_a.value.data)
+                    matrix(op.b, op.alignment_b.value.data)
+                case EpilogueBuilderOp():
+                    if op.c is not None:
+                        matrix(op.c, op.alignment_c.value.data)
+                    matrix(op.d, op.alignment_d.value.data, output=True)
+                case Sm90AuxLoadOp() | Sm90AuxStoreOp():
+                    type_ = op.tensor.type
+                    assert isinstance(type_, TensorType)
+                    matrix(op.tensor, 128 // type_.element.bits, output=isinstance(op, Sm90AuxStoreOp))
+                case Sm90RowBroadcastOp() | Sm90ColBroadcastOp() | Sm90ScalarBroadcastOp():
+                    type_ = op.tensor.type
+                    assert isinstance(type_, TensorType)
+                    long = [i for i, d in enumerate(type_.dims) if d != Dim.of(1)]
+                    check(op.tensor, "vector", str(long[-1] if long else max(type_.rank - 1, 0)))
+                case _:
+                    continue
+        return lines
+
+    def _empty(self) -> list[str]:
+        """A program all of whose results are empty launches nothing."""
+        tests = [" || ".join(f"{t.cpp}.sizes[{i}] == 0" for i in range(t.type.rank)) for t in self.results]
+        if not all(tests):
+            return []
+        condition = " && ".join(f"({test})" if len(tests) > 1 else test for test in tests)
+        return [f"empty = {condition};", "if (empty) return kOk;"]
+
+    def _intermediates(self) -> list[str]:
+        lines: list[str] = []
+        for tensor, offset in self.intermediates:
+            dims = tensor.type.dims
+            packed: dict[int, Dim] = {}
+            step = Dim.of(1)
+            for i in reversed(tensor.type.order):
+                packed[i] = step
+                step = step * dims[i]
+            sizes = ", ".join(size(d) for d in dims)
+            strides = ", ".join(size(packed[i]) for i in range(len(dims)))
+            lines.append(f"int64_t const {tensor.cpp}_sizes[] = {{{sizes}}};")
+            lines.append(f"int64_t const {tensor.cpp}_strides[] = {{{strides}}};")
+            lines.append(
+                f"ucutlass_tensor const {tensor.cpp} = {{workspace + ({size(offset)}), {tensor.cpp}_sizes, {tensor.cpp}_strides}};"
+            )
+        if self.intermediates:
+            total = self.program.attributes["workspace"]
+            assert isinstance(total, DimsAttr)
+            lines.append(f"workspace_bytes = {size(total.data[0])};")
+        return lines
+
+    def _arguments(self, index: int, launch: LaunchOp) -> list[str]:
+        device = self._device(launch)
+        end = device.kernel.body.block.last_op
+        assert isinstance(end, EndOp)
+        universal = end.kernel.owner
+        assert isinstance(universal, GemmUniversalOp)
+        mainloop, epilogue = universal.mainloop.owner, universal.epilogue.owner
+        assert isinstance(mainloop, MainloopBuilderOp) and isinstance(epilogue, EpilogueBuilderOp)
+        cpp = {arg: self.tensors[value].cpp for arg, value in self._launch_tensors(launch).items()}
+        a, b = mainloop.a.type, mainloop.b.type
+        assert isinstance(a, TensorType) and isinstance(b, TensorType)
+        m, n, k = a.dims[-2], b.dims[-1], a.dims[-1]
+        name = f"arguments_{index}"
+        lines = ["", *(f'if (int status = call.extent("{d}", {size(d)})) return status;' for d in (m, n, k) if not d.is_static)]
+        if not k.is_static:
+            lines.append(f'if ({size(k)} == 0) return call.fail(kInvalidArgument, "{k} is 0: the sum has no terms");')
+        batch = [f"static_cast<int>({size(a.dims[0])})"] if universal.batched is not None else []
+        extents = ", ".join([*(f"static_cast<int>({size(d)})" for d in (m, n, k)), *batch])
+        lines += [
+            f"{name}.mode = cutlass::gemm::GemmUniversalMode::kGemm;",
+            f"{name}.problem_shape = {{{extents}}};",
+            f"{name}.mainloop = {render(node_arguments(universal.mainloop), device.types, cpp)};",
+            f"{name}.epilogue = {render(node_arguments(universal.epilogue), device.types, cpp)};",
+            f"{name}.hw_info = hardware;",
+        ]
+        if universal.splits is not None:
+            lines.append(f"{name}.scheduler.splits = {universal.splits.value.data};")
+        if universal.swizzle is not None:
+            lines.append(f"{name}.scheduler.max_swizzle_size = {universal.swizzle.value.data};")
+        if universal.raster is not None:
+            options = f"std::decay_t<decltype({name}.scheduler.raster_order)>"
+            lines.append(f"{name}.scheduler.raster_order = {options}::{universal.raster.data};")
+        lines += [
+            f"workspace_{index} = workspace_bytes;",
+            f"workspace_bytes += ({device.kernel_type}::get_workspace_size({name}) + 255) / 256 * 256;",
+            f'if (int status = prepare_gemm<{device.kernel_type}>(call, device_{device.namespace}(), "{device.namespace}", '
+            f"{name})) return status;",
+        ]
+        return lines
+
+    # The exported functions
+
+    def entry_lines(self) -> list[str]:
+        """The C functions."""
+        capability = self.program.target.data.removeprefix("sm_").rstrip("a")
+        major, minor = capability[:-1], capability[-1]
+        launches = [
+            f'if (int status = launch_gemm<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), '
+            f'"{self._device(n).namespace}", plan.arguments_{i}, static_cast<char*>(workspace) + plan.workspace_{i}, '
+            f"static_cast<cudaStream_t>(stream))) return status;"
+            for i, n in enumerate(self.program.launches)
+        ]
+        start = [
+            "  using namespace ucutlass_@CONTENT@;",
+            f'  Call const call("{self.program.sym_name.data}", {major}, {minor}, message);',
+            f"  Plan_{self.symbol} plan;",
+        ]
+        visible = '[[gnu::visibility("default")]]'
+        tensors = "ucutlass_tensor const* tensors, int count"
+        return [
+            f"{visible} char const* {self.symbol}_describe(void) {{ return ucutlass_@CONTENT@::kDescription_{self.symbol}; }}",
+            "",
+            f"{visible} int {self.symbol}_can_implement({tensors}, char const** message) {{",
+            *start,
+            "  return plan.make(call, tensors, count, nullptr);",
+            "}",
+            "",
+            f"{visible} int {self.symbol}_workspace_size({tensors}, size_t* bytes, char const** message) {{",
+            *start,
+            "  int const status = plan.make(call, tensors, count, nullptr);",
+            "  *bytes = plan.workspace_bytes;",
+            "  return status;",
+            "}",
+            "",
+            f"{visible} int {self.symbol}({tensors}, void* workspace, size_t workspace_bytes, void* stream,",
+            "    char const** message) {",
+            *start,
+            "  if (int status = plan.make(call, tensors, count, static_cast<char*>(workspace))) return status;",
+            "  if (plan.empty) return kOk;",
+            "  if (int status = call.workspace(workspace, workspace_bytes, plan.workspace_bytes)) return status;",
+            *(f"  {line}" for line in launches),
+            "  return kOk;",
+            "}",
+        ]

@@ -1,0 +1,1 @@
+"""How `fuse` decides: groups of operations that one kernel holds (`groups`) and what may join them (`legality`)."""

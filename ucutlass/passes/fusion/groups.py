@@ -1,0 +1,179 @@
+"""The partition of a kernel's operations into groups, one device kernel each.
+
+Operations are visited in order. A contraction opens a group; an element-wise operation joins the group of an operand where the
+rules allow it and no dependency would run in a circle; element-wise work that only feeds one group is drawn into it. What
+remains forms groups of its own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, KernelOp, ReturnOp, UcuOp
+from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.passes.fusion.legality import Space, refusal_of_leaf, refusal_of_operation
+
+TRANSPOSE = OPERATIONS["t"]
+MATERIALIZE = OPERATIONS["materialize"]
+
+
+def is_free(op: Operation) -> bool:
+    """Whether an operation moves no data, so that every group that needs it holds its own copy: numbers and `.T`."""
+    return isinstance(op, ConstantOp | TRANSPOSE)
+
+
+@dataclass(eq=False)
+class Group:
+    """Operations that one device kernel holds."""
+
+    kind: str
+    """Family of the kernel: that of the operation it was opened for."""
+    root: UcuOp
+    members: list[UcuOp] = field(default_factory=list[UcuOp])
+    needs: set["Group"] = field(default_factory=set["Group"])
+    """Every group that must have run before, direct or not."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One row of the ledger: where an operation went, and why not where it might have gone."""
+
+    op: UcuOp
+    group: Group
+    refusals: tuple[str, ...]
+
+
+class Partition:
+    """The groups of one kernel and the decisions that led to them."""
+
+    def __init__(self, kernel: KernelOp) -> None:
+        self.kernel = kernel
+        self.facts = kernel.facts
+        self.group_of: dict[Operation, Group] = {}
+        self.decisions: list[Decision] = []
+        waiting: list[UcuOp] = []
+        for op in kernel.body.block.ops:
+            if isinstance(op, ReturnOp) or is_free(op) or not isinstance(op, UcuOp):
+                continue
+            if op.spec.is_elementwise and not self._depends_on_group(op):
+                waiting.append(op)
+            else:
+                self._place(op)
+        for op in waiting:
+            if op not in self.group_of:
+                self._place(op)
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups in an order in which they can run."""
+        ordered: list[Group] = []
+        pending = list(dict.fromkeys(self.group_of.values()))
+        while pending:
+            ready = next(g for g in pending if not (g.needs - {g}) & set(pending))
+            pending.remove(ready)
+            ordered.append(ready)
+        return ordered
+
+    def _producers(self, op: Operation) -> Iterator[Operation]:
+        """The operations whose results `op` reads, looking through views and numbers."""
+        for operand in op.operands:
+            owner = operand.owner
+            if isinstance(owner, Operation):
+                if is_free(owner):
+                    yield from self._producers(owner)
+                else:
+                    yield owner
+
+    def _depends_on_group(self, op: Operation) -> bool:
+        return any(p in self.group_of for p in self._producers(op))
+
+    def _space(self, group: Group) -> Space | None:
+        result = group.root.results[0].type
+        return Space(result.dims, self.facts) if isinstance(result, TensorType) else None
+
+    def _place(self, op: UcuOp) -> None:
+        refusals: list[str] = []
+        for candidate in self._candidates(op):
+            reason = self._refusal(op, candidate)
+            if reason is None:
+                self._join(op, candidate)
+                self.decisions.append(Decision(op, candidate, tuple(refusals)))
+                return
+            refusals.append(f"{candidate.root.spec.name}: {reason}")
+        group = Group(op.spec.family if not op.spec.is_elementwise else "elementwise", op)
+        self._join(op, group)
+        self.decisions.append(Decision(op, group, tuple(refusals)))
+
+    def _candidates(self, op: UcuOp) -> list[Group]:
+        """Groups of the operands, the latest first, so that a chain stays with the contraction that ends it."""
+        found = [self.group_of[p] for p in self._producers(op) if p in self.group_of]
+        return sorted(dict.fromkeys(found), key=lambda g: len(g.needs), reverse=True)
+
+    def _refusal(self, op: UcuOp, group: Group) -> str | None:
+        if isinstance(op, MATERIALIZE):
+            return None if self.group_of.get(op.operands[0].owner) is group else "it stores another kernel's value"  # pyright: ignore[reportArgumentType]
+        if any(isinstance(p, MATERIALIZE) and self.group_of.get(p) is group for p in self._producers(op)):
+            return "materialize ends the kernel here"
+        if group.kind not in ("gemm", "elementwise"):
+            return f"kernels of the family {group.kind} take no epilogue"
+        space = self._space(group)
+        if space is None:
+            return "its sizes are not known"
+        for producer in self._producers(op):
+            other = self.group_of.get(producer)
+            if other is not None and other is not group and group in other.needs:
+                return f"it also reads {producer.name.removeprefix('ucutlass.')}, which needs this kernel's result"
+        if group.kind == "elementwise" and op.spec.is_elementwise:
+            result = op.results[0].type
+            if not (isinstance(result, TensorType) and space.covers(result.dims)):
+                return "its result has another shape"
+            return None
+        return refusal_of_operation(space, op, lambda value: self._is_inside(value, group, op))
+
+    def _is_inside(self, value: SSAValue, group: Group, reader: UcuOp) -> bool:
+        owner = value.owner
+        if not isinstance(owner, UcuOp):
+            return False
+        return self.group_of.get(owner) is group or self._can_draw_in(owner, group, reader)
+
+    def _can_draw_in(self, op: UcuOp, group: Group, reader: UcuOp) -> bool:
+        """Whether waiting element-wise work can be computed inside a contraction's epilogue, where alone it is read."""
+        if op in self.group_of or not op.spec.is_elementwise or group.kind != "gemm":
+            return False
+        if any(use.operation is not reader and use.operation not in group.members for use in op.results[0].uses):
+            return False
+        space = self._space(group)
+        return (
+            space is not None
+            and refusal_of_leaf(space, op.results[0]) is None
+            and all(refusal_of_leaf(space, operand) is None for operand in op.operands)
+        )
+
+    def _join(self, op: UcuOp, group: Group) -> None:
+        """Put `op` into the group, and before it what it reads: drawn in where possible, else in groups of their own."""
+        self.group_of[op] = group
+        group.members.append(op)
+        pending = [op]
+        while pending:
+            reader = pending.pop()
+            for producer in self._producers(reader):
+                if not isinstance(producer, UcuOp):
+                    continue
+                if producer not in self.group_of:
+                    if reader is not group.root and self._can_draw_in(producer, group, reader):
+                        self.group_of[producer] = group
+                        group.members.append(producer)
+                        self.decisions.append(Decision(producer, group, ()))
+                        pending.append(producer)
+                    else:
+                        self._place(producer)
+                other = self.group_of[producer]
+                if other is not group:
+                    self._require(group, other)
+
+    def _require(self, group: Group, other: Group) -> None:
+        group.needs |= {other} | other.needs
+        for later in set(self.group_of.values()):
+            if group in later.needs:
+                later.needs |= group.needs

@@ -1,0 +1,139 @@
+"""`lower-to-cutlass`: every group to a device kernel of the `cutlass` dialect, every kernel of the language to a program.
+
+Accepts fused, configured and staged kernels. Afterwards the module holds only the `cutlass` dialect (and the element-wise operations
+inside functors), ready to print as C++. A group that no backend of the target has a kernel for is an error that lists the ones it has.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ucutlass.diagnostics.locations import operation_error, stop_if_errors
+from ucutlass.dialects.cutlass.program import DeviceKernelOp, LaunchOp, ProgramOp, ProgramReturnOp
+from ucutlass.dialects.ucutlass import FusedOp, KernelOp, UcuOp
+from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name
+from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.passes.lowering.contraction import read_contraction
+from ucutlass.passes.lowering.gemm_sm90 import Sm90GemmLowering
+from ucutlass.passes.stage_pipeline import PLACEMENT, WORKSPACE
+from ucutlass.passes.target import target_of
+
+
+@dataclass(frozen=True)
+class LowerToCutlassPass(ModulePass):
+    """Groups to device kernels, kernels to programs."""
+
+    name = "lower-to-cutlass"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        stop_if_errors(ctx)
+        target = target_of(op)
+        for kernel in kernels_of(op):
+            self._lower(ctx, kernel, target)
+        stop_if_errors(ctx)
+
+    def _lower(self, ctx: Context, kernel: KernelOp, target: str) -> None:
+        name = kernel.sym_name.data
+        groups = [op for op in kernel.body.block.ops if isinstance(op, FusedOp)]
+        if any([_refused(ctx, group, target) for group in groups]) or _returns_argument(ctx, kernel):
+            return
+        arguments = [(_name(a, f"arg{i}"), _tensor(a)) for i, a in enumerate(kernel.body.block.args)]
+        results = _result_names(kernel)
+        source = kernel.attributes.get("source")
+        text = source.data if isinstance(source, StringAttr) else ""
+        program = ProgramOp.of(name, arguments, results, text, target, kernel.where.data)
+        program.location = kernel.location
+        program.attributes[WORKSPACE] = kernel.attributes[WORKSPACE]
+        values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, program.body.block.args, strict=True))
+        for i, group in enumerate(groups):
+            device_kernel = _device_kernel(group, f"{name}_{i}", i)
+            Rewriter.insert_op(device_kernel, InsertPoint.before(kernel))
+            inputs = [values[v] for v in group.inputs if isinstance(v.type, TensorType)]
+            launch = LaunchOp.build(
+                operands=[inputs],
+                properties={"callee": SymbolRefAttr(f"{name}_{i}")},
+                result_types=[[o.type for o in group.outputs]],
+                attributes={PLACEMENT: group.attributes.get(PLACEMENT, ArrayAttr([]))},
+            )
+            launch.location = group.location
+            program.body.block.add_op(launch)
+            for old, new in zip(group.outputs, launch.outputs, strict=True):
+                values[old] = new
+                if old.name_hint is not None:
+                    set_exact_name(new, old.name_hint)
+        end = ProgramReturnOp.build(operands=[[values[v] for v in kernel.return_op.values]])
+        end.location = kernel.return_op.location
+        program.body.block.add_op(end)
+        Rewriter.replace_op(kernel, program, [])
+
+
+def _device_kernel(group: FusedOp, name: str, index: int) -> DeviceKernelOp:
+    contraction = read_contraction(group)
+    inputs = [(_name(a, f"in{i}"), _tensor(a)) for i, a in enumerate(group.body.block.args) if not _is_number(a)]
+    taken = {n for n, _ in inputs}
+    outputs: list[tuple[str, TensorType]] = []
+    for i, output in enumerate(group.outputs):
+        chosen = _name(output, f"out{i}")
+        while chosen in taken:
+            chosen += "_out"
+        taken.add(chosen)
+        outputs.append((chosen, _tensor(output)))
+    comment = " >> ".join(op.spec.name for op in (contraction.root, *contraction.epilogue))
+    kernel = DeviceKernelOp.of(name, f"kernel {index}: {comment}", inputs, outputs)
+    kernel.location = group.location
+    assert group.selection is not None
+    Sm90GemmLowering(contraction, kernel, group.selection).build()
+    return kernel
+
+
+def _refused(ctx: Context, group: FusedOp, target: str) -> bool:
+    root = next(op for op in group.body.block.ops if isinstance(op, UcuOp) and not op.name.endswith(".t"))
+    if group.kind.data == "gemm" and target == "sm_90a":
+        return False
+    operation_error(
+        ctx,
+        root,
+        "UC0701",
+        f"no kernel of the family {group.kind.data} for {target} yet: {target} has "
+        + ("gemm with an element-wise epilogue" if target == "sm_90a" else "none"),
+    )
+    return True
+
+
+def _returns_argument(ctx: Context, kernel: KernelOp) -> bool:
+    for value in kernel.return_op.values:
+        if value.owner is kernel.body.block:
+            operation_error(
+                ctx, kernel.return_op, "UC0702", f"'{value.name_hint}' is returned as it came in: nothing is computed"
+            )
+            return True
+    return False
+
+
+def _result_names(kernel: KernelOp) -> list[str]:
+    taken = {a.name_hint for a in kernel.body.block.args}
+    names: list[str] = []
+    for i, value in enumerate(kernel.return_op.values):
+        name = value.name_hint or ("result" if len(kernel.declared) == 1 else f"result{i}")
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _name(value: SSAValue, default: str) -> str:
+    return value.name_hint or default
+
+
+def _is_number(value: SSAValue) -> bool:
+    return not isinstance(value.type, TensorType)
+
+
+def _tensor(value: SSAValue) -> TensorType:
+    assert isinstance(value.type, TensorType)
+    return value.type
