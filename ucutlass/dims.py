@@ -69,6 +69,15 @@ class Dim:
             raise ValueError(f"{self} is not a constant")
         return self.terms[0][1] if self.terms else 0
 
+    @property
+    def name(self) -> str | None:
+        """The name that the size consists of, None where it is anything else."""
+        if len(self.terms) != 1:
+            return None
+        monomial, coefficient = self.terms[0]
+        atom = monomial[0] if len(monomial) == 1 and coefficient == 1 else None
+        return atom if isinstance(atom, str) else None
+
     @cached_property
     def names(self) -> frozenset[str]:
         """Every dimension name that occurs."""
@@ -277,6 +286,14 @@ class Condition:
             case ">=":
                 return left >= right
 
+    @property
+    def definitions(self) -> tuple[tuple[str, Dim], ...]:
+        """The names that an equation `P == expression` may define, read in both directions."""
+        if self.relation != "==":
+            return ()
+        sides = ((self.left, self.right), (self.right, self.left))
+        return tuple((a.name, b) for a, b in sides if a.name is not None and a.name not in b.names)
+
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
 
@@ -291,6 +308,15 @@ def parse_condition(text: str) -> Condition:
         if found:
             return Condition(Dim.of(left.strip()), relation, Dim.of(right.strip()))
     raise ValueError(f"'{text}' is not a condition: expected one of {', '.join(_RELATIONS)}")
+
+
+def bound_names(sizes: Iterable[Dim], conditions: Iterable[Condition]) -> frozenset[str]:
+    """The names whose sizes follow from tensors of these sizes and from the equations among the conditions."""
+    bound = {size.name for size in sizes if size.name is not None}
+    definitions = [definition for condition in conditions for definition in condition.definitions]
+    while new := {name for name, right in definitions if name not in bound and right.names <= bound}:
+        bound |= new
+    return frozenset(bound)
 
 
 @dataclass(frozen=True)
