@@ -15,12 +15,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ucutlass.diagnostics.locations import operation_error, stop_if_errors
 from ucutlass.dialects.cutlass.program import DeviceKernelOp, LaunchOp, ProgramOp, ProgramReturnOp
 from ucutlass.dialects.ucutlass import FusedOp, KernelOp, UcuOp
-from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name
+from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name, target_of
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.lowering.contraction import read_contraction
 from ucutlass.passes.lowering.gemm_sm90 import Sm90GemmLowering
 from ucutlass.passes.stage_pipeline import PLACEMENT, WORKSPACE
-from ucutlass.passes.target import target_of
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,6 @@ from ucutlass.dialects.cutlass.visitors import (
 from ucutlass.dialects.ucutlass.types import DimsAttr, TensorType
 from ucutlass.dims import Dim
 
-_RESERVED = frozenset(
-    ("call", "tensors", "count", "workspace", "status", "stride", "hardware", "empty", "workspace_bytes", "message")
-)
-
-
 @dataclass(frozen=True)
 class _Tensor:
     """A tensor of the host function: its C++ name, its name in the program and its type."""
@@ -44,13 +39,13 @@ class HostPrinter:
         self.program = program
         self.devices = devices
         self.symbol = symbol
-        names = NameTable(_RESERVED)
+        names = NameTable()
         self.tensors: dict[SSAValue, _Tensor] = {}
         for argument in program.body.block.args:
-            self._add_tensor(names, argument, argument.name_hint or "tensor")
+            self._add_tensor(names, argument, argument.name_hint or "tensor", "arg")
         self.arguments = list(self.tensors.values())
         for value, name in zip(program.return_op.values, program.result_names, strict=True):
-            self._add_tensor(names, value, name.data)
+            self._add_tensor(names, value, name.data, "result")
         self.results = [self.tensors[value] for value in program.return_op.values]
         self.intermediates: list[tuple[_Tensor, Dim]] = []
         for launch in program.launches:
@@ -59,13 +54,13 @@ class HostPrinter:
             for value, place in zip(launch.outputs, placement, strict=True):
                 if not isinstance(place, UnitAttr):
                     assert isinstance(place, DimsAttr)
-                    self._add_tensor(names, value, value.name_hint or "intermediate")
+                    self._add_tensor(names, value, value.name_hint or "value", "temp")
                     self.intermediates.append((self.tensors[value], place.data[0]))
 
-    def _add_tensor(self, names: NameTable, value: SSAValue, name: str) -> None:
+    def _add_tensor(self, names: NameTable, value: SSAValue, name: str, role: str) -> None:
         assert isinstance(value.type, TensorType)
         if value not in self.tensors:
-            self.tensors[value] = _Tensor(names.unique(name), name, value.type)
+            self.tensors[value] = _Tensor(names.unique(f"{role}_{name}"), name, value.type)
 
     # The description
 
@@ -116,6 +111,7 @@ class HostPrinter:
             "  cutlass::KernelHardwareInfo hardware;",
             *fields,
             *(f"  size_t workspace_{i} = 0;" for i in range(len(launches))),
+            *(f"  char* zeros_{i} = nullptr;\n  size_t zeros_bytes_{i} = 0;" for i in range(len(launches))),
             "",
             "  int make(Call const& call, ucutlass_tensor const* tensors, int count, char* workspace) {",
             *(f"    {line}" if line else "" for line in body),
@@ -148,13 +144,8 @@ class HostPrinter:
                 bound.add(name)
                 lines.append(f"int64_t const dim_{name} = {size(condition.right)};")
                 continue
-            shown = sorted(condition.left.names | condition.right.names)
-            values = ", ".join(f"{n} = %lld" for n in shown)
-            given = "".join(f", static_cast<long long>(dim_{n})" for n in shown)
-            text = str(condition).replace("%", "%%")
-            lines.append(f"if (!({size(condition.left)} {condition.relation} {size(condition.right)})) {{")
-            lines.append(f'  return call.fail(kInvalidArgument, "requires {text}, got {values}"{given});')
-            lines.append("}")
+            holds = f"{size(condition.left)} {condition.relation} {size(condition.right)}"
+            lines.append(f'if (int status = call.guarantee("{condition}", {holds})) return status;')
         return lines
 
     def _size_checks(self) -> list[str]:
@@ -178,11 +169,15 @@ class HostPrinter:
         def check(value: SSAValue, method: str, *extra: str) -> None:
             argument, dims = argument_of(value)
             tensor = self.tensors[tensors[argument]]
-            if id(tensor) not in given or not tensor.type.rank:
+            if id(tensor) not in given:
                 return
             assert isinstance(value.type, TensorType)
             bits = tensor.type.element.bits
-            line = f'if (int status = call.{method}("{tensor.name}", {tensor.cpp}, {bits}, {", ".join(extra)})) return status;'
+            if not tensor.type.rank:
+                method, extra = "pointer", ()
+                bits = (bits + 7) // 8
+            listed = ", ".join((str(bits), *extra))
+            line = f'if (int status = call.{method}("{tensor.name}", {tensor.cpp}, {listed})) return status;'
             if line not in lines:
                 lines.append(line)
 
@@ -259,14 +254,13 @@ class HostPrinter:
         m, n, k = a.dims[-2], b.dims[-1], a.dims[-1]
         name = f"arguments_{index}"
         lines = ["", *(f'if (int status = call.extent("{d}", {size(d)})) return status;' for d in (m, n, k) if not d.is_static)]
-        if not k.is_static:
-            lines.append(f'if ({size(k)} == 0) return call.fail(kInvalidArgument, "{k} is 0: the sum has no terms");')
         batch = [f"static_cast<int>({size(a.dims[0])})"] if universal.batched is not None else []
         extents = ", ".join([*(f"static_cast<int>({size(d)})" for d in (m, n, k)), *batch])
         lines += [
             f"{name}.mode = cutlass::gemm::GemmUniversalMode::kGemm;",
             f"{name}.problem_shape = {{{extents}}};",
             f"{name}.mainloop = {render(node_arguments(universal.mainloop), device.types, cpp)};",
+            *(self._empty_sum(index, mainloop) if not k.is_static or k.value == 0 else []),
             f"{name}.epilogue = {render(node_arguments(universal.epilogue), device.types, cpp)};",
             f"{name}.hw_info = hardware;",
         ]
@@ -285,12 +279,38 @@ class HostPrinter:
         ]
         return lines
 
+    def _empty_sum(self, index: int, mainloop: MainloopBuilderOp) -> list[str]:
+        """A sum without terms has no tensor maps: one short slice of zeros in the workspace takes the operands' place."""
+        a, b = mainloop.a.type, mainloop.b.type
+        assert isinstance(a, TensorType) and isinstance(b, TensorType)
+        extent = 128 // min(a.element.bits, b.element.bits)
+        m, n, k = size(a.dims[-2]), size(b.dims[-1]), size(a.dims[-1])
+
+        def operand(type_: TensorType, rows: str) -> str:
+            k_contiguous = type_.order[-1] == (type_.rank - 1 if type_ is a else type_.rank - 2)
+            stride = f"{{{extent}, cute::_1{{}}, 0}}" if k_contiguous else f"{{cute::_1{{}}, {rows}, 0}}"
+            return f"reinterpret_cast<{type_.element.cutlass} const*>(zeros_{index}), {stride}"
+
+        return [
+            f"if ({k} == 0) {{  // an empty sum: one short slice of zeros takes the operands' place",
+            f"  zeros_{index} = workspace + workspace_bytes;",
+            f"  zeros_bytes_{index} = static_cast<size_t>(({m} > {n} ? {m} : {n}) * {extent * max(a.element.bits, b.element.bits) // 8});",
+            f"  workspace_bytes += (zeros_bytes_{index} + 255) / 256 * 256;",
+            f"  cute::get<2>(arguments_{index}.problem_shape) = {extent};",
+            f"  arguments_{index}.mainloop = {{{operand(a, m)}, {operand(b, n)}}};",
+            "}",
+        ]
+
     # The exported functions
 
     def entry_lines(self) -> list[str]:
         """The C functions."""
         capability = self.program.target.data.removeprefix("sm_").rstrip("a")
         major, minor = capability[:-1], capability[-1]
+        zeros = [
+            f"if (int status = call.zero(plan.zeros_{i}, plan.zeros_bytes_{i}, static_cast<cudaStream_t>(stream))) return status;"
+            for i in range(len(self.program.launches))
+        ]
         launches = [
             f'if (int status = launch_gemm<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), '
             f'"{self._device(n).namespace}", plan.arguments_{i}, static_cast<char*>(workspace) + plan.workspace_{i}, '
@@ -325,7 +345,7 @@ class HostPrinter:
             "  if (int status = plan.make(call, tensors, count, static_cast<char*>(workspace))) return status;",
             "  if (plan.empty) return kOk;",
             "  if (int status = call.workspace(workspace, workspace_bytes, plan.workspace_bytes)) return status;",
-            *(f"  {line}" for line in launches),
+            *(f"  {line}" for pair in zip(zeros, launches, strict=True) for line in pair),
             "  return kOk;",
             "}",
         ]

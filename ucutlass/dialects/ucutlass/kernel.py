@@ -30,6 +30,9 @@ from ucutlass.dims import Condition, Facts, Relation, parse_condition
 TARGET_ATTRIBUTE = "ucutlass.target"
 """Module attribute that holds the target's name, `"sm_90a"`."""
 
+DEFAULT_TARGET = "sm_90a"
+"""The target of a module that names none."""
+
 
 @irdl_attr_definition
 class WhereAttr(Data[tuple[Condition, ...]]):
@@ -272,6 +275,12 @@ def _parse_binding(parser: Parser) -> tuple[Parser.Argument, UnresolvedOperand]:
 def set_exact_name(value: SSAValue, name: str) -> None:
     """Name a value as the program does. The public setter of xDSL drops a trailing `_1`, which is part of a name here."""
     value._name = name  # pyright: ignore[reportPrivateUsage]
+
+
+def target_of(module: Operation) -> str:
+    """The name of the module's target; the default where it names none."""
+    found = module.attributes.get(TARGET_ATTRIBUTE)
+    return found.data if isinstance(found, StringAttr) else DEFAULT_TARGET
 
 
 def kernels_of(module: Operation) -> list[KernelOp]:
