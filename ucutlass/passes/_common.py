@@ -29,7 +29,7 @@ def fused_location(ops: Iterable[Operation]) -> LocationAttr:
     """The places of several operations that become one; the first stands for it in diagnostics."""
     places = list(dict.fromkeys(op.location for op in ops if is_located(op)))
     if len(places) > 1:
-        return FusedLoc(places, NoneAttr())
+        return FusedLoc(tuple(places), NoneAttr())
     return places[0] if places else UnknownLoc()
 
 
