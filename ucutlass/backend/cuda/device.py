@@ -5,6 +5,7 @@ from xdsl.ir import SSAValue
 from ucutlass.backend.cuda.fragments import render
 from ucutlass.backend.cuda.functor import print_functor
 from ucutlass.backend.cuda.names import NameTable, camel_case
+from ucutlass.backend.cuda.wrap import wrapped
 from ucutlass.dialects.cutlass.core import CppTypeOp
 from ucutlass.dialects.cutlass.program import DeviceKernelOp, EndOp
 from ucutlass.dialects.cutlass.visitors import FunctorOp
@@ -48,7 +49,7 @@ class DevicePrinter:
             elif isinstance(op, CppTypeOp):
                 name = names.unique(camel_case(op.result.name_hint or "type"))
                 self.types[op.result] = name
-                body.append(f"using {name} = {self._spelling(op)};")
+                body.extend(wrapped(f"using {name} = {self._spelling(op)};"))
         return [
             f"// ---- {self.kernel.comment.data} ".ljust(120, "-"),
             "",

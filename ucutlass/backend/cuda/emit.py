@@ -9,13 +9,16 @@ from xdsl.dialects.builtin import ModuleOp
 from ucutlass.backend.cuda.device import DevicePrinter
 from ucutlass.backend.cuda.host import HostPrinter
 from ucutlass.dialects.cutlass.program import device_kernels, programs
+from ucutlass.dialects.ucutlass.operations.cuda_functions import prelude
 
 _INCLUDES = """#include <cuda_runtime.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 
 #include "cutlass/cutlass.h"
@@ -45,6 +48,7 @@ def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
     by_name = {d.kernel.sym_name.data: d for d in devices}
     sections: list[str] = []
     device_lines = [line for d in devices for line in (*d.lines(), "", *d.entry_lines(), "")]
+    functions = prelude(device_lines)
     hosts = [
         HostPrinter(p, by_name, p.sym_name.data + ("_@CONTENT@" if symbol_suffix_hash else "")) for p in programs(module)
     ]
@@ -55,7 +59,7 @@ def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
         header += [f"//   {line}".rstrip() for line in host.program.source.data.splitlines()]
     sections.append("\n".join(header))
     sections.append(_INCLUDES)
-    sections.append("namespace ucutlass_@CONTENT@ {\n\n" + "\n".join(device_lines) + "\n}  // namespace ucutlass_@CONTENT@")
+    sections.append("namespace ucutlass_@CONTENT@ {\n\n" + functions + "\n".join(device_lines) + "\n}  // namespace ucutlass_@CONTENT@")
     images = [f"extern unsigned char const {d.entry}_image[];" for d in devices]
     sections.append(
         "#if !defined(__CUDA_ARCH__) && !defined(UCUTLASS_PART)  // the host side\n\n"

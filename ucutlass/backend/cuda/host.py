@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from ucutlass.backend.cuda.device import DevicePrinter
 from ucutlass.backend.cuda.fragments import render, size
 from ucutlass.backend.cuda.names import NameTable
+from ucutlass.backend.cuda.wrap import wrapped
 from ucutlass.dialects.cutlass.collectives import EpilogueBuilderOp, GemmUniversalOp, MainloopBuilderOp
 from ucutlass.dialects.cutlass.program import EndOp, LaunchOp, ProgramOp
 from ucutlass.dialects.cutlass.views import argument_of, contiguous_dimension
@@ -114,7 +115,7 @@ class HostPrinter:
             *(f"  char* zeros_{i} = nullptr;\n  size_t zeros_bytes_{i} = 0;" for i in range(len(launches))),
             "",
             "  int make(Call const& call, ucutlass_tensor const* tensors, int count, char* workspace) {",
-            *(f"    {line}" if line else "" for line in body),
+            *(part for line in body for part in (wrapped(f"    {line}") if line else [""])),
             "  }",
             "};",
         ]
