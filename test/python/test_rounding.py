@@ -16,6 +16,10 @@ SATURATING = ("e4m3", "e5m2")
 SOURCES = (torch.float32, torch.float64)
 
 
+def rounded(value: Any, element: ElementType) -> Any:
+    return round_to(torch, value, element)
+
+
 def finite_values(element: ElementType) -> list[float]:
     """All finite values of a float of at most 16 bits, from the definition of the format, in order; zero once."""
     exponent_bits = {"f16": 5, "bf16": 8, "e4m3": 4, "e5m2": 5}[element.name]
@@ -66,7 +70,7 @@ def test_every_value_and_every_tie(name: str, source: Any) -> None:
     if len(samples) > 20000:
         samples = samples[:: len(samples) // 20000]
     expected = [nearest(values, element, Fraction(x)) for x in samples.tolist()]
-    found = round_to(torch, samples, element)
+    found = rounded(samples, element)
     assert found.dtype == torch.float32
     assert found.tolist() == expected
 
@@ -75,7 +79,7 @@ def test_every_value_and_every_tie(name: str, source: Any) -> None:
 def test_every_code_stays_what_it_is(name: str) -> None:
     codes = torch.arange(256, dtype=torch.uint8)
     values = codes.view(torch.float8_e4m3fn if name == "e4m3" else torch.float8_e5m2).to(torch.float32)
-    found = round_to(torch, values, ELEMENT_TYPES[name])
+    found = rounded(values, ELEMENT_TYPES[name])
     finite = values.isfinite()
     assert bits(found[finite]) == bits(values[finite])
     assert found[values.isnan()].isnan().all()
@@ -87,7 +91,7 @@ def test_every_code_stays_what_it_is(name: str) -> None:
 def test_edges_of_floats(name: str, source: Any) -> None:
     element = ELEMENT_TYPES[name]
     limit = element.max_finite if name in SATURATING else math.inf
-    found = round_to(torch, torch.tensor([math.inf, -math.inf, math.nan, 0.0, -0.0], dtype=source), element)
+    found = rounded(torch.tensor([math.inf, -math.inf, math.nan, 0.0, -0.0], dtype=source), element)
     assert found[:2].tolist() == [limit, -limit]
     assert math.isnan(found[2].item())
     assert [math.copysign(1, v) for v in found[3:].tolist()] == [1, -1]
@@ -110,15 +114,15 @@ def test_tf32_keeps_ten_bits_and_rounds_ties_to_even() -> None:
         3.4028234663852886e38: math.inf,
     }
     values = torch.tensor(list(cases), dtype=torch.float32)
-    assert round_to(torch, values, ELEMENT_TYPES["tf32"]).tolist() == list(cases.values())
+    assert rounded(values, ELEMENT_TYPES["tf32"]).tolist() == list(cases.values())
 
 
 def test_doubles_are_rounded_once() -> None:
     """Just above a tie of the narrow type, but at the tie in single precision."""
     for name, tie, up in (("f16", 1 + 2.0**-11, 1 + 2.0**-10), ("bf16", 1 + 2.0**-8, 1 + 2.0**-7)):
         value = torch.tensor([tie + 2.0**-40, tie - 2.0**-40, tie], dtype=torch.float64)
-        assert round_to(torch, value, ELEMENT_TYPES[name]).tolist() == [up, 1.0, 1.0]
-    assert round_to(torch, torch.tensor([1e300, -1e300], dtype=torch.float64), ELEMENT_TYPES["f16"]).tolist() == [
+        assert rounded(value, ELEMENT_TYPES[name]).tolist() == [up, 1.0, 1.0]
+    assert rounded(torch.tensor([1e300, -1e300], dtype=torch.float64), ELEMENT_TYPES["f16"]).tolist() == [
         math.inf,
         -math.inf,
     ]
@@ -135,7 +139,7 @@ def test_integers_to_floats(name: str, dtype: Any) -> None:
     ]
     # Ties of an 8-bit mantissa with something far below them.
     points += [(257 << s) + d for s in range(1, info.bits - 11) for d in (-1, 0, 1)]
-    found = round_to(torch, torch.tensor(points, dtype=dtype), element).to(torch.float64).tolist()
+    found = rounded(torch.tensor(points, dtype=dtype), element).to(torch.float64).tolist()
     for point, value in zip(points, found, strict=True):
         assert value == rounded_integer(point, element), (point, name)
 
@@ -166,12 +170,12 @@ def test_floats_to_integers(name: str, source: Any) -> None:
     points += [v + d for v in (float(least), float(most)) for d in (-1.0, -0.5, 0.0, 0.5, 1.0)]
     points += [2.0**62, -(2.0**63), 2.0**63]
     samples = torch.tensor(points, dtype=source)
-    found = round_to(torch, samples, element)
+    found = rounded(samples, element)
     assert found.dtype == (torch.int64 if element is S64 else torch.int32)
     for x, value in zip(samples.tolist(), found.tolist(), strict=True):
         expected = most if x == math.inf else least if x == -math.inf else max(least, min(most, round(x)))
         assert value == expected, x
-    assert round_to(torch, torch.tensor([math.nan], dtype=source), element).tolist() == [0]
+    assert rounded(torch.tensor([math.nan], dtype=source), element).tolist() == [0]
 
 
 def test_integers_saturate_in_integers() -> None:
@@ -184,11 +188,11 @@ def test_integers_saturate_in_integers() -> None:
         ("s32", -(2**31), 2**31 - 1),
     ):
         expected = [max(least, min(most, v)) for v in values.tolist()]
-        assert round_to(torch, values, ELEMENT_TYPES[name]).tolist() == expected
+        assert rounded(values, ELEMENT_TYPES[name]).tolist() == expected
 
 
 def test_booleans() -> None:
-    assert round_to(torch, torch.tensor([0.0, -0.0, 1e-45, -2.0, math.nan, math.inf]), BOOL).tolist() == [
+    assert rounded(torch.tensor([0.0, -0.0, 1e-45, -2.0, math.nan, math.inf]), BOOL).tolist() == [
         False,
         False,
         True,
@@ -197,12 +201,12 @@ def test_booleans() -> None:
         True,
     ]
     for element in ELEMENT_TYPES.values():
-        assert round_to(torch, torch.tensor([True, False]), element).tolist() == [1, 0]
+        assert rounded(torch.tensor([True, False]), element).tolist() == [1, 0]
 
 
 def test_empty_and_strided_tensors() -> None:
     for element in ELEMENT_TYPES.values():
-        assert round_to(torch, torch.zeros(0, 3, dtype=torch.float64), element).shape == (0, 3)
+        assert rounded(torch.zeros(0, 3, dtype=torch.float64), element).shape == (0, 3)
         strided = torch.arange(12, dtype=torch.float64).reshape(3, 4).T
-        assert round_to(torch, strided, element).to(torch.float64).clamp(max=1).equal(strided.clamp(max=1))
-    assert round_to(torch, torch.tensor([1e39], dtype=torch.float64), F64).tolist() == [1e39]
+        assert rounded(strided, element).to(torch.float64).clamp(max=1).equal(strided.clamp(max=1))
+    assert rounded(torch.tensor([1e39], dtype=torch.float64), F64).tolist() == [1e39]

@@ -227,4 +227,14 @@ CODES = (
         "kernel k(x: f16[M, 64]) -> f16[M, 64] where M % 0 == 0 { return relu(x) }",
         "kernel k(x: f16[M, 64]) -> f16[M, 64] where M % 8 == 0 { return relu(x) }",
     ),
+    CodeInfo(
+        "UC0323",
+        "empty-reduction",
+        Severity.ERROR,
+        "no elements are left to choose from",
+        "The largest or smallest of no elements has no value, unlike their sum, which is 0. The message names the"
+        " dimension without elements; over a dynamic dimension the launcher checks that there are some.",
+        "kernel k(x: f16[8, 0]) -> f16[8] { return max(x, dim=1) }",
+        "kernel k(x: f16[8, 64]) -> f16[8] { return max(x, dim=1) }",
+    ),
 )
