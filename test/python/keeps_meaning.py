@@ -1,0 +1,185 @@
+"""Interprets a program after every pass and demands that it computes what it computed before.
+
+Two interpretations of each stage are compared with those of the stage before, bitwise, except that NaNs are equal:
+
+- *structure*: what lies in memory inside of a kernel is not rounded there (`cuts=False`), before as after. A cut that
+  `fuse` adds then changes nothing, so every pass must agree, `fuse` included;
+- *meaning*: the language's own rounding. A pass in `CUTTING` may differ by the rounding of the cuts that it adds, which
+  the language allows ("a cut that the compiler makes stores the element type"), so it is compared only where there are
+  no more cuts than the program asks for; `check_cuts` proves that each cut stores a value at its own type, or at the
+  declared type of a result. Every other pass must agree.
+
+A pass that rewrites algebra states the relative error that it may add (`‖after - before‖ / ‖before‖`, per result) in
+`tolerance`; both comparisons then use it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass
+
+from ucutlass.diagnostics.core import DiagnosticEngine
+from ucutlass.diagnostics.locations import set_engine
+from ucutlass.dialects.ucutlass import OPERATIONS
+from ucutlass.dialects.ucutlass.kernel import FusedOp, ReturnOp, kernels_of
+from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.interpreter import Distribution, interpret, random_inputs
+from ucutlass.passes.pipelines import passes_of, run_passes
+
+MATERIALIZE = OPERATIONS["materialize"]
+
+CUTTING = frozenset({"fuse"})
+"""Passes that may add cuts."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of inputs of one kernel."""
+
+    kernel: str
+    seed: int
+    distribution: Distribution
+    inputs: tuple[Tensor, ...]
+
+    def __str__(self) -> str:
+        return f"kernel {self.kernel}, seed {self.seed}, {self.distribution} inputs"
+
+
+def new_context() -> Context:
+    """A context with our dialects and an engine."""
+    from ucutlass.registry import DIALECTS
+
+    ctx = Context()
+    for entry in DIALECTS.values():
+        ctx.load_dialect(entry.load())
+    set_engine(ctx, DiagnosticEngine())
+    return ctx
+
+
+def read_source(ctx: Context, source: str) -> ModuleOp:
+    """The module of a text in either form; a failure raises with every diagnostic."""
+    first = source.split(maxsplit=1)[0]
+    if "." in first or first.startswith("%"):
+        return Parser(ctx, source).parse_module()
+    from ucutlass.frontend import read_program
+
+    return read_program(ctx, source, "test.ucu")
+
+
+def assert_keeps_meaning(
+    source: str,
+    passes: str | Sequence[ModulePass] = "default",
+    *,
+    bindings: Mapping[str, int] | None = None,
+    seeds: Iterable[int] = (0, 1),
+    distributions: Iterable[Distribution] = ("normal",),
+    tolerance: Mapping[str, float] | None = None,
+) -> ModuleOp:
+    """Runs the passes on a program; the module after the last one. Raises AssertionError naming the pass at fault.
+
+    `passes` begins with `infer`: before it a program has no types, hence no meaning to compare.
+    """
+    ctx = new_context()
+    module = read_source(ctx, source)
+    first, *rest = passes_of(passes) if isinstance(passes, str) else passes
+    assert first.name == "infer", f"the passes begin with {first.name}, expected infer"
+    run_passes(ctx, module, [first])
+    cases = [
+        Case(kernel.sym_name.data, seed, distribution, tuple(random_inputs(kernel, bindings, seed, distribution)))
+        for kernel in kernels_of(module)
+        for seed in seeds
+        for distribution in distributions
+    ]
+    before = _interpret(module, cases, cuts=False), _interpret(module, cases, cuts=True)
+
+    asked = sum(isinstance(op, MATERIALIZE) for op in module.walk())
+
+    def check(pass_: ModulePass, module: ModuleOp) -> None:
+        nonlocal before
+        after = _interpret(module, cases, cuts=False), _interpret(module, cases, cuts=True)
+        allowed = (tolerance or {}).get(pass_.name, 0.0)
+        _compare(pass_.name, "structure", cases, before[0], after[0], allowed)
+        if pass_.name in CUTTING:
+            check_cuts(pass_.name, module)
+        if pass_.name not in CUTTING or cuts_in(module) <= asked:
+            _compare(pass_.name, "meaning", cases, before[1], after[1], allowed)
+        before = after
+
+    run_passes(ctx, module, rest, check)
+    return module
+
+
+def cuts_in(module: ModuleOp) -> int:
+    """How many values one fused group leaves in memory for another."""
+    groups = [op for op in module.walk() if isinstance(op, FusedOp)]
+    return sum(
+        any(isinstance(use.operation, FusedOp) for use in output.uses) for group in groups for output in group.outputs
+    )
+
+
+def check_cuts(name: str, module: ModuleOp) -> None:
+    """Demands that fused groups store values at their own element types, or at a result's declared one."""
+    for group in module.walk():
+        if not isinstance(group, FusedOp):
+            continue
+        for output, value in zip(group.outputs, group.yielded, strict=True):
+            stored, own = output.type, value.type
+            assert isinstance(stored, TensorType) and isinstance(own, TensorType)
+            only_returned = all(isinstance(use.operation, ReturnOp) for use in output.uses)
+            assert stored.element is own.element or only_returned, (
+                f"after {name} a {group.kind.data} group stores a value of type {own.spelling} as {stored.spelling}, "
+                "and not only for a result"
+            )
+
+
+def _interpret(module: ModuleOp, cases: Sequence[Case], cuts: bool) -> list[list[Tensor]]:
+    return [interpret(module, case.kernel, case.inputs, cuts=cuts) for case in cases]
+
+
+def _compare(
+    name: str,
+    what: str,
+    cases: Sequence[Case],
+    before: Sequence[Sequence[Tensor]],
+    after: Sequence[Sequence[Tensor]],
+    tolerance: float,
+) -> None:
+    for case, expected, found in zip(cases, before, after, strict=True):
+        assert len(expected) == len(found), f"{name} left {len(found)} of {len(expected)} results of {case}"
+        for index, (old, new) in enumerate(zip(expected, found, strict=True)):
+            difference = first_difference(old, new, tolerance)
+            assert difference is None, f"{name} changed the {what} of result {index}, {case}: {difference}"
+
+
+def first_difference(expected: Tensor, found: Tensor, tolerance: float = 0.0) -> str | None:
+    """Where and how two results differ, None where they do not: bitwise, or in norm where a tolerance is given.
+
+    Infinities and NaNs must be in the same places with either.
+    """
+    if expected.dtype != found.dtype or expected.shape != found.shape:
+        return f"{found.dtype} {list(found.shape)} instead of {expected.dtype} {list(expected.shape)}"
+    different = bits(expected) != bits(found)
+    if expected.is_floating_point():
+        different &= ~(expected.double().isnan() & found.double().isnan())
+        finite = expected.double().isfinite() & found.double().isfinite()
+        if tolerance and not (different & ~finite).any():
+            reference, other = expected.double()[finite], found.double()[finite]
+            error = float(((other - reference).square().sum() / reference.square().sum().clamp_min(1e-300)).sqrt())
+            return None if error <= tolerance else f"relative error {error:.3g}, expected at most {tolerance:.3g}"
+    count = int(different.sum())
+    if not count:
+        return None
+    place = int(different.flatten().to(torch.uint8).argmax())
+    found_value, expected_value = (t.flatten()[place].item() for t in (found, expected))
+    return f"{count} of {expected.numel()} elements, the first is number {place}: {found_value}, not {expected_value}"
+
+
+def bits(tensor: Tensor) -> Tensor:
+    """The bit patterns of a tensor."""
+    integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return tensor.contiguous().view(integers[tensor.element_size()])
