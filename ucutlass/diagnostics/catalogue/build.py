@@ -32,10 +32,10 @@ CODES = (
     CodeInfo(
         "UC0804",
         "cutlass-version",
-        Severity.ERROR,
+        Severity.WARNING,
         "the rules of this CUTLASS version are not known",
-        "What can be built differs from version to version, and a guess would end in template errors. The message"
-        " gives the version that was found and those that are supported.",
+        "What can be built differs from version to version: a program that passes the checks may still end in template"
+        " errors. The message gives the version that was found and those that are tested.",
     ),
     CodeInfo(
         "UC0805",
@@ -86,5 +86,20 @@ CODES = (
         "nvcc has no usable host compiler",
         "nvcc needs a C++17 compiler for the host part. Install g++ or clang, or name one with `--host-compiler`; the"
         " message says which versions this nvcc takes.",
+    ),
+    CodeInfo(
+        "UC0811",
+        "compiler-killed",
+        Severity.ERROR,
+        "the compiler was killed",
+        "The system ends the largest process when memory runs out, and a kernel costs nvcc up to 4 GiB. Build fewer at"
+        " once with `--jobs`, or close what else uses memory. The message names the signal.",
+    ),
+    CodeInfo(
+        "UC0812",
+        "cuda-headers-missing",
+        Severity.ERROR,
+        "CUDA's headers or its runtime library are missing",
+        "A toolkit has them; from PyPI they are packages of their own beside nvcc. The message says which to install.",
     ),
 )

@@ -115,4 +115,12 @@ CODES = (
         "The message adds up tensors, workspace and what the measurement needs beside them. Use smaller sizes with"
         " `--dim`, or free what other processes hold.",
     ),
+    CodeInfo(
+        "UC0915",
+        "tensors-overlap",
+        Severity.ERROR,
+        "a result lies in the memory of another tensor of the call",
+        "A kernel reads its arguments while it writes its results, in no order that one may rely on. Give `out=` memory"
+        " of its own, or leave it away.",
+    ),
 )
