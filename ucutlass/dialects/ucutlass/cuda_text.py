@@ -1,8 +1,8 @@
 """Numbers and scalar expressions in CUDA C++.
 
 A leaf: imports only the element types. In the rows of the operation tables a number stands as `T(0.01)`, where `T` is
-the type of the computation; both `T(0.01)` as C++ reads it and the literal `0.01f` that `render` writes denote the
-value of type `T` nearest to the number, as PyTorch converts it.
+the type of the computation, and functions have the names of C++. `render` makes `0.01f` and `expf` of them for `float`;
+the literal is the value of type `T` nearest to the number, as PyTorch converts it.
 """
 
 import math
@@ -11,9 +11,6 @@ import struct
 from collections.abc import Mapping
 
 from ucutlass.element_types import ElementType
-
-_MINIMUM = {"s32": "(-2147483647 - 1)", "s64": "(-9223372036854775807LL - 1)"}
-"""The least integers have no literal: C++ reads the minus sign apart from the digits."""
 
 
 def number_cast(value: object) -> str:
@@ -40,9 +37,10 @@ def literal(value: int | float, element: ElementType) -> str:
     if not element.is_float:
         assert value == int(value), f"{value} is not a whole number"
         whole = int(value)
-        if whole == -(2 ** (element.bits - 1)):
-            return _MINIMUM[element.name]
-        return f"{whole}{'' if element.bits == 32 else 'LL'}"
+        # The least integer has no literal: C++ reads the minus sign apart from the digits.
+        text = f"{whole}" if whole > -(2 ** (element.bits - 1)) else f"{whole + 1} - 1"
+        # Whether a literal of 64 bits is an int64_t depends on the platform.
+        return f"{element.cutlass}({text})" if element.bits == 64 or " " in text else text
     single = element.bits == 32
     if single:
         value = nearest_f32(value)
@@ -62,7 +60,18 @@ def _value(text: str) -> int | float:
     return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
+_FUNCTIONS = ("exp", "expm1", "log", "log1p", "erf", "tanh", "sqrt", "rsqrt", "sin", "cos", "abs")
+
+
+def _function(name: str, element: ElementType) -> str:
+    """A function of C's library for a type. C++ overloads would do, but one that is not declared means `double`."""
+    if not element.is_float:
+        return name
+    return ("fabs" if name == "abs" else name) + ("f" if element.bits == 32 else "")
+
+
 _NUMBER = r"\bT\((-?(?:INFINITY|NAN|\d[\d.]*(?:e[+-]?\d+)?))\)"
+_CALL = rf"(?<!:)\b({'|'.join(_FUNCTIONS)})(?=\()"
 
 
 def render(expression: str, names: Mapping[str, str], element: ElementType) -> str:
@@ -72,6 +81,8 @@ def render(expression: str, names: Mapping[str, str], element: ElementType) -> s
     def written(match: re.Match[str]) -> str:
         if match[1] is not None:
             return literal(_value(match[1]), element)
+        if match[2] is not None:
+            return _function(match[2], element)
         return element.cutlass if match[0] == "T" else names[match[0]]
 
-    return re.sub(rf"{_NUMBER}|\bT\b|\b(?:{operands})\b", written, expression)
+    return re.sub(rf"{_NUMBER}|{_CALL}|\bT\b|\b(?:{operands})\b", written, expression)
