@@ -304,17 +304,37 @@ def channel_axis(value: SSAValue) -> int:
 
 
 def assembly_format(spec: OpSpec) -> str:
-    """The declarative assembly format of a row: operands, attribute dictionary, types as a function type."""
+    """The declarative assembly format of a row: operands, attribute dictionary, types.
+
+    The types are a function type at the end. Where several operands may be absent or are lists, it would not say which
+    type belongs to which operand: their types stand beside them.
+    """
+    beside = _is_segmented(spec)
     parts: list[str] = []
+    plain: list[str] = []
     for operand in spec.operands:
         name = f"${operand.name}_"
+        shown = f"{name}^ `:` type({name})" if beside else f"{name}^"
         if operand.variadic:
-            parts.append(f"`[` {name} `]`")
+            parts.append(f"`[` {shown.replace('^', '')} `]`")
         elif operand.optional:
-            parts.append(f"(`{operand.name}` `(` {name}^ `)`)?")
+            parts.append(f"(`{operand.name}` `(` {shown} `)`)?")
         else:
-            parts.append(name if not parts or parts[-1].endswith(")?") else f"`,` {name}")
-    return " ".join([*parts, "attr-dict", "`:`", "functional-type(operands, results)"])
+            parts.append(f"`,` {name}" if plain else name)
+            plain.append(f"type({name})")
+    if not beside:
+        return " ".join([*parts, "attr-dict", "`:`", "functional-type(operands, results)"])
+    inputs = ["`:` `(`", " `,` ".join(plain), "`)`"] if plain else []
+    return " ".join([*parts, "attr-dict", *inputs, "`->`", f"type(${_result_field(spec)})"])
+
+
+def _is_segmented(spec: OpSpec) -> bool:
+    """Whether the number of operands alone does not say which are there."""
+    return sum(o.optional or o.variadic for o in spec.operands) > 1
+
+
+def _result_field(spec: OpSpec) -> str:
+    return "outputs" if spec.multiple_results else "result"
 
 
 def operation_class(spec: OpSpec) -> type[UcuOp]:
@@ -336,12 +356,8 @@ def operation_class(spec: OpSpec) -> type[UcuOp]:
         body[param.name] = prop_def(constraint) if required else opt_prop_def(constraint)
     if spec.setters:
         body["config"] = opt_prop_def(ConfigAttr)
-    body["result" if not spec.multiple_results else "outputs"] = (
-        var_result_def(ValueType) if spec.multiple_results else result_def(ValueType)
-    )
-    segmented = sum(o.optional or o.variadic for o in spec.operands) > 1
-    options = (
-        (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict()) if segmented else (ParsePropInAttrDict(),)
-    )
+    body[_result_field(spec)] = var_result_def(ValueType) if spec.multiple_results else result_def(ValueType)
+    segments = (AttrSizedOperandSegments(as_property=True),) if _is_segmented(spec) else ()
+    options = (*segments, ParsePropInAttrDict())
     body["irdl_options"] = options
     return irdl_op_definition(cast(type[UcuOp], type(spec.class_name, (UcuOp,), body)))

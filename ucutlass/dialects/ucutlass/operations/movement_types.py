@@ -6,7 +6,7 @@ A result is row-major except where the operation is about the layout: `.T`, whic
 from collections.abc import Sequence
 
 from ucutlass.dialects.ucutlass.operations.elementwise_types import common_element, shape_text
-from ucutlass.dialects.ucutlass.operations.parameters import at_least, axis, distinct_axes, size_of, sizes_of
+from ucutlass.dialects.ucutlass.operations.parameters import at_least, axis, counted, distinct_axes, size_of, sizes_of
 from ucutlass.dialects.ucutlass.spec import Call
 from ucutlass.dialects.ucutlass.types import LAYOUT_NAMES, TensorType, named_layout
 from ucutlass.dims import Dim
@@ -116,8 +116,8 @@ def pad_type(call: Call) -> Sequence[TensorType]:
     if len(values) % 2 or len(values) > 2 * x.rank:
         raise call.fail(
             "UC0309",
-            f"pad: {shape_text(values)} has {len(values)} values, expected pairs of before and after from the last "
-            f"dimension on, at most {2 * x.rank} values for {x.spelling}",
+            f"pad: {shape_text(values)} has {counted(len(values), 'value')}, expected pairs of before and after from "
+            f"the last dimension on, at most {2 * x.rank} values for {x.spelling}",
             "param:pad",
         )
     dims = list(x.dims)
@@ -195,7 +195,7 @@ def concat_type(call: Call) -> Sequence[TensorType]:
                     part,
                 )
         total += tensor.dims[index]
-        element = common_element(call, element, tensor.element, part)
+        element = common_element(call, element, tensor.element, part, ("what stands before", f"number {position}"))
     dims = list(first.dims)
     dims[index] = total
     return (TensorType.of(dims, element),)
@@ -244,8 +244,8 @@ def repeat_type(call: Call) -> Sequence[TensorType]:
     if len(counts) < x.rank:
         raise call.fail(
             "UC0309",
-            f"repeat: {shape_text(counts)} has {len(counts)} numbers, expected one for each of the {x.rank} "
-            f"dimensions of {x.spelling}",
+            f"repeat: {shape_text(counts)} has {counted(len(counts), 'number')}, expected one for each of the "
+            f"{x.rank} dimensions of {x.spelling}",
             "param:n",
         )
     at_least(call, "n", counts, 0)
@@ -271,8 +271,8 @@ def to_layout_type(call: Call) -> Sequence[TensorType]:
         named = [name for name in LAYOUT_NAMES if named_layout(name, x.rank) is not None]
         raise call.fail(
             "UC0311",
-            f"to_layout: {x.spelling} has no layout {shown}: with {x.rank} dimensions it is {' or '.join(named)}, or "
-            f"an order of the numbers 0 to {x.rank - 1}",
+            f"to_layout: {x.spelling} has no layout {shown}: with {counted(x.rank, 'dimension')} it is "
+            f"{' or '.join(named)}, or an order of the numbers 0 to {x.rank - 1}",
             "param:layout",
         )
     return (TensorType.of(x.dims, x.element, places),)

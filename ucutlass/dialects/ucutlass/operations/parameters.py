@@ -27,6 +27,11 @@ def sizes_of(call: Call, name: str) -> tuple[Dim, ...]:
     return (size_of(call, name),)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 dimension`, `2 dimensions`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def spread(call: Call, name: str, count: int) -> tuple[Dim, ...]:
     """One value for each of `count` spatial dimensions, from one for all or one for each. Raises TypingError UC0309."""
     values = sizes_of(call, name)
@@ -68,7 +73,7 @@ def axis_of(call: Call, name: str, value: Dim, rank: int, of: str) -> int:
         allowed = f"{-rank} to {rank - 1}" if rank else "no index at all"
         raise call.fail(
             "UC0304",
-            f"{call.spec.spelling}: {name} is {index}, but {of} has {rank} dimensions: expected {allowed}",
+            f"{call.spec.spelling}: {name} is {index}, but {of} has {counted(rank, 'dimension')}: expected {allowed}",
             f"param:{name}",
         )
     return index % rank
