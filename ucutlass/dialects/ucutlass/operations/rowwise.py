@@ -56,6 +56,8 @@ def _batch_norm(t: Any, x: Any, mean: Any, var: Any, weight: Any, bias: Any, eps
 
 
 def _instance_norm(t: Any, x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    if x.numel() == 0:
+        return x.clone()  # PyTorch looks for the first instance
     return t.instance_norm(x, *_alike(x, weight, bias), None, None, True, _MOMENTUM, eps, False)
 
 
