@@ -300,12 +300,12 @@ class Sm90GemmLowering:
 
     def _kernel(self, mainloop: SSAValue, epilogue: SSAValue) -> SSAValue:
         stream_k = self.config.word("scheduler") == "stream_k"
-        splits = self.config.ints("split_k")
+        (splits,) = self.config.ints("split_k") or (1,)
         properties: dict[str, Attribute] = {
-            "scheduler": StringAttr("StreamKScheduler" if stream_k or splits else "PersistentScheduler")
+            "scheduler": StringAttr("StreamKScheduler" if stream_k or splits > 1 else "PersistentScheduler")
         }
-        if splits is not None:
-            properties["splits"] = IntegerAttr(splits[0], i64)
+        if splits > 1:
+            properties["splits"] = IntegerAttr(splits, i64)
         raster = self.config.get("raster")
         if raster is not None and raster[0] in ("along_m", "along_n"):
             properties["raster"] = StringAttr("AlongM" if raster[0] == "along_m" else "AlongN")
