@@ -3,14 +3,16 @@
 Imports the syntax tree, the reports and the records of the dialect. Knows no operation by name.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ucutlass.diagnostics.core import Note
 from ucutlass.dialects.ucutlass.attributes import SETTERS
 from ucutlass.dialects.ucutlass.spec import Operand, OpSpec, Param, Required
 from ucutlass.dims import Dim
 from ucutlass.element_types import ElementType
 from ucutlass.frontend.ast import Argument, Call, Name
-from ucutlass.frontend.report import Reporter
+from ucutlass.frontend.report import Place, Reporter
 from ucutlass.frontend.vocabulary import PARAMETER_ALIASES
 
 
@@ -93,24 +95,17 @@ class Binder:
             self._unknown_keyword(name)
         elif name.text in self.bound.arguments:
             first = self.bound.arguments[name.text][0]
-            how = (
-                "by name"
-                if first.keyword is not None
-                else "piped"
-                if first.end <= self.call.name.start
-                else "by position"
-            )
+            piped = self.call.piped and first is self.call.arguments[0]
+            how = "by name" if first.keyword is not None else "by the pipe" if piped else "by position"
             notes = [self.report.note(f"it is given {how} here", first)]
             message = f"'{name.text}' of {self.spec.spelling} is given twice"
             self._fail("UC0210", name, message, notes)
         else:
             self.bound.arguments[name.text] = [argument]
 
-    def _fail(
-        self, code: str, place: Name | Argument | tuple[int, int], message: str, notes: "list[Note] | None" = None
-    ) -> None:
+    def _fail(self, code: str, place: Place, message: str, notes: Sequence[Note] = ()) -> None:
         self.fits = False
-        self.report.error(code, place, message, notes or ())
+        self.report.error(code, place, message, notes)
 
     def _unknown_keyword(self, name: Name) -> None:
         self.fits = False

@@ -1,8 +1,8 @@
 """The body of one kernel: statements to operations of the `ucutlass` dialect.
 
 Imports the syntax tree, the readers of its parts and the dialect. Expressions are evaluated with a stack of their own,
-not Python's, so that their depth is no limit. Operands are evaluated in the order of the operation's signature, which is
-also the order in which the printer writes them.
+not Python's, so that their depth is no limit. Operands are evaluated in the order of the operation's signature, which
+is also the order in which the printer writes them.
 """
 
 from collections.abc import Generator, Sequence

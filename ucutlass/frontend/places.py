@@ -1,7 +1,7 @@
 """Where the parts of operations stand in a `.ucu` text: the part resolver of the diagnostics.
 
-Imports the syntax tree and the diagnostics. IR carries only the place of an operation's name; this keeps the tree of the
-text, so that a later pass can point at the third argument of a setter.
+Imports the syntax tree and the diagnostics. IR carries only the place of an operation's name; this keeps the tree of
+the text, so that a later pass can point at the third argument of a setter.
 """
 
 from dataclasses import dataclass

@@ -43,11 +43,8 @@ class SetterReader:
                 continue
             if row.name in places:
                 notes = [self.report.note("the first", places[row.name])]
-                fix = self.report.delete(setter)
-                message = f".{row.spelling} is given twice"
-                self.report.error(
-                    "UC0401", setter, message, notes, [fix] if self._same(places[row.name], setter) else []
-                )
+                fixits = [self.report.delete(setter)] if self._same(places[row.name], setter) else []
+                self.report.error("UC0401", setter, f".{row.spelling} is given twice", notes, fixits)
                 continue
             places[row.name] = setter
             if row.name not in self.spec.setters:
@@ -69,9 +66,7 @@ class SetterReader:
             return SETTERS[name.text.removeprefix(PREFIX)]
         known = [row.spelling for row in SETTERS.values()]
         if rows_called(name.text):
-            message = (
-                f"there is no setter '.{name.text}': an operation is called, or piped into with '>> {name.text}(…)'"
-            )
+            message = f"there is no setter '.{name.text}': an operation is piped into, '>> {name.text}(…)'"
             self.report.error("UC0203", name, message)
         else:
             aliases = {row.name: row.spelling for row in SETTERS.values()}
@@ -146,9 +141,8 @@ class SetterReader:
                     return None
                 given[order[position]] = argument
             elif name.text not in by_name:
-                self.report.unknown(
-                    "UC0207", name, f".{row.spelling} has no argument '{name.text}'", by_name, listed=True
-                )
+                message = f".{row.spelling} has no argument '{name.text}'"
+                self.report.unknown("UC0207", name, message, by_name, listed=True)
                 return None
             elif name.text in given:
                 notes = [self.report.note("it is given here", given[name.text])]

@@ -1,7 +1,7 @@
 """The frontend `ucu` of xDSL: a `.ucu` text to a module.
 
-Imports the parser, the builder and the diagnostics. What is wrong goes to the engine of the context, all of it, and then
-one `SourceError` ends the reading.
+Imports the parser, the builder and the diagnostics. What is wrong goes to the engine of the context, all of it, and
+then one `SourceError` ends the reading.
 """
 
 from dataclasses import dataclass
