@@ -1,7 +1,7 @@
 """Calls of single operations without IR; what the tests of the operation tables share."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,8 @@ DTYPES: dict[str, Any] = {n: getattr(torch, e.torch) for n, e in ELEMENT_TYPES.i
 """PyTorch's type of each element type that it has."""
 ELEMENT_OF = {dtype: name for name, dtype in DTYPES.items()}
 
-Operand = str | int | float | None
-"""A type as text, `f16[M, 4]@channels_last`, a number, or an absent operand."""
+Operand = str | list[str] | int | float | None
+"""A type as text, `f16[M, 4]@channels_last`, a list of them, a number, or an absent operand."""
 
 
 def type_of(text: str) -> TensorType:
@@ -56,6 +56,8 @@ def call(name: str, *operands: Operand, facts: Sequence[str] = (), axis: int | N
     for operand, value in zip(spec.operands, operands, strict=False):
         if isinstance(value, int | float):
             types[operand.name], numbers[operand.name] = NumberType(), value
+        elif isinstance(value, list):
+            types[operand.name] = tuple(type_of(v) for v in value)
         else:
             types[operand.name] = None if value is None else type_of(value)
     values: dict[str, Any] = {p.name: p.default for p in spec.params}
@@ -72,11 +74,21 @@ def result(name: str, *operands: Operand, **keywords: Any) -> str:
     return found.spelling
 
 
+def sizes(found: TensorType, bindings: Mapping[str, int] | None = None) -> tuple[int, ...]:
+    """The extents of a type with its names bound."""
+    return tuple(d.evaluate(bindings or {}) for d in found.dims)
+
+
+def refusal_of(found: Call) -> TypingError:
+    """The rule's refusal of a call."""
+    with pytest.raises(TypingError) as caught:
+        found.spec.infer(found)
+    return caught.value
+
+
 def refusal(name: str, *operands: Operand, **keywords: Any) -> TypingError:
     """The rule's refusal."""
-    with pytest.raises(TypingError) as caught:
-        SPECS[name].infer(call(name, *operands, **keywords))
-    return caught.value
+    return refusal_of(call(name, *operands, **keywords))
 
 
 def refused(name: str, *operands: Operand, **keywords: Any) -> tuple[str, str | None]:
@@ -87,7 +99,11 @@ def refused(name: str, *operands: Operand, **keywords: Any) -> tuple[str, str | 
 
 def flops(name: str, *operands: Operand, **keywords: Any) -> float | Dim:
     """The cost of a call."""
-    made = call(name, *operands, **keywords)
+    return flops_of(call(name, *operands, **keywords))
+
+
+def flops_of(made: Call) -> float | Dim:
+    """The cost of a call."""
     results = made.spec.infer(made)
     cost = made.spec.flops
     if isinstance(cost, int | float):

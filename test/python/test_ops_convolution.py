@@ -1,36 +1,20 @@
 """Convolutions: output sizes over a sweep, gradients and integers against PyTorch, costs, refusals by code and part."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from op_calls import call, flops_of, refusal_of, sizes, torch
 
 from ucutlass.dialects.ucutlass.operations import SPECS
 from ucutlass.dialects.ucutlass.spec import Call, TypingError
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.dims import Dim, Facts, parse_condition
-from ucutlass.element_types import ELEMENT_TYPES
+from ucutlass.dims import Dim
 
-torch = pytest.importorskip("torch")
 functional = torch.nn.functional
-
-
-def call(name: str, *operands: str | TensorType, facts: Sequence[str] = (), **params: int | str | list[int]) -> Call:
-    """A call with operands as texts, `f16[M, 4]`, and parameters as numbers, names and lists of them."""
-    spec = SPECS[name]
-    types: dict[str, TensorType] = {}
-    for operand, value in zip(spec.operands, operands, strict=True):
-        if isinstance(value, str):
-            element, _, dims = value.rstrip("]").partition("[")
-            value = TensorType.of([d.strip() for d in dims.split(",")], ELEMENT_TYPES[element])
-        types[operand.name] = value
-    values: dict[str, Any] = {p.name: p.default for p in spec.params}
-    for param, value in params.items():
-        values[param] = tuple(Dim.of(v) for v in value) if isinstance(value, list) else Dim.of(value)
-    return Call(spec, types, values, Facts(tuple(parse_condition(f) for f in facts)))
 
 
 def shape_text(shape: Sequence[int | str]) -> str:
@@ -40,16 +24,6 @@ def shape_text(shape: Sequence[int | str]) -> str:
 def result(found: Call) -> TensorType:
     (only,) = found.spec.infer(found)
     return only
-
-
-def sizes(found: TensorType, bindings: Mapping[str, int] | None = None) -> tuple[int, ...]:
-    return tuple(d.evaluate(bindings or {}) for d in found.dims)
-
-
-def refusal(found: Call) -> TypingError:
-    with pytest.raises(TypingError) as caught:
-        found.spec.infer(found)
-    return caught.value
 
 
 def shape_in_torch(function: Any, *arguments: Any, **options: Any) -> tuple[int, ...] | None:
@@ -81,7 +55,7 @@ def test_output_sizes_are_those_of_torch_for_every_small_window() -> None:
             assert all(c.holds({"H": size}) for c in dynamic.needs) == (wanted is not None), (size, taps, steps)
             if wanted is None:
                 refused += 1
-                error = refusal(static)
+                error = refusal_of(static)
                 assert (error.code, error.part) == ("UC0320", "operand:x")
                 continue
             assert sizes(result(static)) == wanted, (size, taps, steps)
@@ -127,7 +101,7 @@ def test_transposed_output_sizes_are_those_of_torch() -> None:
             static = call("conv_transpose1d", f"f32[1, 2, {size}]", f"f32[2, 3, {taps}]", **options)
             if wanted is None:
                 refused += 1
-                assert refusal(static).code == "UC0320"
+                assert refusal_of(static).code == "UC0320"
                 continue
             assert sizes(result(static)) == sizes(formula, {"H": size}) == wanted, (size, taps, options)
     assert refused > 50
@@ -163,7 +137,7 @@ def test_convolutions_and_their_gradients_are_those_of_torch(rank: int, data: st
     try:
         y = getattr(functional, f"conv{rank}d")(x, w, None, *steps.values())
     except RuntimeError:
-        assert refusal(forward).code == "UC0320"
+        assert refusal_of(forward).code == "UC0320"
         return
     assert sizes(result(forward)) == tuple(y.shape)
     torch.testing.assert_close(forward.spec.torch(torch, x, w, **steps), y)
@@ -194,11 +168,11 @@ def test_transposed_convolutions_are_those_of_torch(rank: int, data: st.DataObje
     try:
         y = getattr(functional, f"conv_transpose{rank}d")(x, w, **options)
     except RuntimeError:
-        assert refusal(found).code == "UC0320"
+        assert refusal_of(found).code == "UC0320"
         return
     if y.numel() == 0 and 0 in y.shape[2:]:
         # PyTorch skips its checks of a batch of none; here a size does not depend on another one.
-        assert refusal(found).code == "UC0320"
+        assert refusal_of(found).code == "UC0320"
         return
     assert sizes(result(found)) == tuple(y.shape)
     torch.testing.assert_close(found.spec.torch(torch, x, w, **options), y)
@@ -234,8 +208,8 @@ def test_convolutions_of_integers_are_exact(data: st.DataObject) -> None:
 def test_element_types_and_layouts() -> None:
     assert result(call("conv2d", "s8[1, 4, 8, 8]", "s8[8, 4, 3, 3]")).element.name == "s32"
     assert result(call("conv2d", "f16[1, 4, 8, 8]", "e4m3[8, 4, 3, 3]")).element.name == "f16"
-    assert refusal(call("conv2d", "f16[1, 4, 8, 8]", "bf16[8, 4, 3, 3]")).code == "UC0302"
-    image = TensorType.of([2, 8, 7, 9], ELEMENT_TYPES["f16"], (0, 2, 3, 1))
+    assert refusal_of(call("conv2d", "f16[1, 4, 8, 8]", "bf16[8, 4, 3, 3]")).code == "UC0302"
+    image = "f16[2, 8, 7, 9]@channels_last"
     assert result(call("conv2d", image, "f16[16, 8, 3, 3]")).spelling == "f16[2, 16, 5, 7]@channels_last"
     assert result(call("conv2d", "f16[2, 8, 7, 9]", "f16[16, 8, 3, 3]")).spelling == "f16[2, 16, 5, 7]"
 
@@ -302,7 +276,7 @@ def test_element_types_and_layouts() -> None:
 def test_refusals(
     name: str, operands: list[str], params: dict[str, Any], code: str, part: str, shown: list[str]
 ) -> None:
-    error = refusal(call(name, *operands, **params))
+    error = refusal_of(call(name, *operands, **params))
     assert (error.code, error.part) == (code, part), error.message
     assert error.message.startswith(name)
     for text in shown:
@@ -313,7 +287,7 @@ def test_what_is_guaranteed_decides_the_groups() -> None:
     ask: dict[str, Any] = {"groups": 4}
     open_ = call("conv1d", "f16[N, C, 8]", "f16[8, W, 3]", facts=["C == 4 * W"], **ask)
     assert result(open_).spelling == "f16[N, 8, 6]" and not any("%" in str(c) for c in open_.needs)
-    assert refusal(call("conv1d", "f16[N, C, 8]", "f16[8, W, 3]", **ask)).code == "UC0301"
+    assert refusal_of(call("conv1d", "f16[N, C, 8]", "f16[8, W, 3]", **ask)).code == "UC0301"
     asked = call("conv1d_wgrad", "f16[N, 8, 6]", "f16[N, C, 8]", kernel_size=3, **ask)
     assert result(asked).dims[1] == Dim.of("C / 4")
     assert [str(c) for c in asked.needs] == ["(C % 4) == 0"]
@@ -329,22 +303,16 @@ def test_costs_are_those_that_torch_counts() -> None:
     with FlopCounterMode(display=False) as counter:
         y = functional.conv2d(x, w, None, *steps.values())
     forward = call("conv2d", shape_text(x.shape), shape_text(w.shape), **steps)
-    assert flops(forward).value == counter.get_total_flops()
+    assert flops_of(forward) == counter.get_total_flops()
     dgrad = call("conv2d_dgrad", shape_text(y.shape), shape_text(w.shape), input_size=list(x.shape), **steps)
     wgrad = call("conv2d_wgrad", shape_text(y.shape), shape_text(x.shape), kernel_size=[3, 2], **steps)
-    assert flops(dgrad).value == flops(wgrad).value == counter.get_total_flops()
+    assert flops_of(dgrad) == flops_of(wgrad) == counter.get_total_flops()
 
     w = torch.empty(4, 3, 3, 2, device="meta")
     with FlopCounterMode(display=False) as counter:
         functional.conv_transpose2d(x, w, None, 2, 1, 1, 2)
     steps = {"stride": 2, "padding": 1, "output_padding": 1, "groups": 2}
     transposed = call("conv_transpose2d", shape_text(x.shape), shape_text(w.shape), **steps)
-    assert flops(transposed).value == counter.get_total_flops()
+    assert flops_of(transposed) == counter.get_total_flops()
     dynamic = call("conv2d", "f32[N, 4, H, H]", "f32[8, 4, 3, 3]", padding=1)
-    assert flops(dynamic) == Dim.of(f"{2 * 8 * 4 * 9} * N * H * H")
-
-
-def flops(found: Call) -> Dim:
-    rule = found.spec.flops
-    assert callable(rule)
-    return Dim.of(rule(found, found.spec.infer(found)))  # pyright: ignore[reportArgumentType]
+    assert flops_of(dynamic) == Dim.of(f"{2 * 8 * 4 * 9} * N * H * H")

@@ -2,51 +2,24 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from op_calls import call, flops_of, refusal_of, sizes, torch
 
 from ucutlass.dialects.ucutlass.operations import SPECS
-from ucutlass.dialects.ucutlass.spec import Call, TypingError
+from ucutlass.dialects.ucutlass.spec import Call
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.dims import Dim, Facts, parse_condition
-from ucutlass.element_types import ELEMENT_TYPES
+from ucutlass.dims import Dim
 
-torch = pytest.importorskip("torch")
 functional = torch.nn.functional
-
-
-def call(name: str, x: str | TensorType, facts: Sequence[str] = (), **params: int | str | list[int]) -> Call:
-    """A call with the operand as a text, `f16[N, C, 8]`, and parameters as numbers, names, flags and lists."""
-    spec = SPECS[name]
-    if isinstance(x, str):
-        element, _, dims = x.rstrip("]").partition("[")
-        x = TensorType.of([d.strip() for d in dims.split(",")], ELEMENT_TYPES[element])
-    values: dict[str, Any] = {p.name: p.default for p in spec.params}
-    for param, value in params.items():
-        if isinstance(value, list):
-            values[param] = tuple(Dim.of(v) for v in value)
-        else:
-            values[param] = value if isinstance(value, bool) else Dim.of(value)
-    return Call(spec, {"x": x}, values, Facts(tuple(parse_condition(f) for f in facts)))
 
 
 def result(found: Call) -> TensorType:
     (only,) = found.spec.infer(found)
     return only
-
-
-def sizes(found: TensorType, bindings: Mapping[str, int] | None = None) -> tuple[int, ...]:
-    return tuple(d.evaluate(bindings or {}) for d in found.dims)
-
-
-def refusal(found: Call) -> TypingError:
-    with pytest.raises(TypingError) as caught:
-        found.spec.infer(found)
-    return caught.value
 
 
 @pytest.mark.parametrize("ceil_mode", [False, True])
@@ -63,7 +36,7 @@ def test_output_sizes_are_those_of_torch_for_every_small_window(ceil_mode: bool)
             **uneven,
         )
         if 2 * padding > kernel:
-            error = refusal(dynamic)
+            error = refusal_of(dynamic)
             assert (error.code, error.part) == ("UC0309", "param:padding")
             assert f"padding is {padding}" in error.message and f"kernel {kernel}" in error.message
             with pytest.raises(RuntimeError):
@@ -83,7 +56,7 @@ def test_output_sizes_are_those_of_torch_for_every_small_window(ceil_mode: bool)
             static = call("max_pool1d", f"f32[1, 2, {size}]", ceil_mode=ceil_mode, **steps)
             if wanted is None:
                 refused += 1
-                error = refusal(static)
+                error = refusal_of(static)
                 assert (error.code, error.part) == ("UC0320", "operand:x")
                 continue
             assert sizes(formula, bindings) == wanted, (size, steps)
@@ -121,7 +94,7 @@ def test_windows_are_those_of_torch(rank: int, data: st.DataObject) -> None:
         try:
             wanted = function(x, full, step, padding, ceil_mode=ceil_mode, **extra)
         except RuntimeError:
-            assert refusal(found).code == "UC0320"
+            assert refusal_of(found).code == "UC0320"
             continue
         assert sizes(result(found)) == tuple(wanted.shape)
         torch.testing.assert_close(found.spec.torch(torch, x, **own, **extra), wanted, rtol=0, atol=0)
@@ -157,31 +130,25 @@ def test_adaptive_averages_are_those_of_torch_and_cost_their_windows() -> None:
         if size:
             torch.testing.assert_close(found.spec.torch(torch, x, size=[size, 2]), wanted)
             counted = sum(math.ceil((i + 1) * places / size) - i * places // size for i in range(size))
-            assert flops(found) == Dim.of(6 * counted * 4)
+            assert flops_of(found) == 6 * counted * 4
     for rank in (1, 2, 3):
         x = torch.randn(2, 3, *[6] * rank)
         found = call(f"adaptive_avg_pool{rank}d", f"f32[2, 3, {', '.join(['6'] * rank)}]", size=4)
         wanted = getattr(functional, f"adaptive_avg_pool{rank}d")(x, 4)
         assert sizes(result(found)) == tuple(wanted.shape)
         torch.testing.assert_close(found.spec.torch(torch, x, size=[4]), wanted)
-    assert flops(call("adaptive_avg_pool2d", "f32[N, C, H, W]", size=1)) == Dim.of("N * C * H * W")
-
-
-def flops(found: Call) -> Dim:
-    rule = found.spec.flops
-    assert callable(rule)
-    return Dim.of(rule(found, found.spec.infer(found)))  # pyright: ignore[reportArgumentType]
+    assert flops_of(call("adaptive_avg_pool2d", "f32[N, C, H, W]", size=1)) == Dim.of("N * C * H * W")
 
 
 def test_the_cost_of_a_window_is_its_taps() -> None:
     found = call("max_pool1d", "f32[64, 192, 65536]", kernel=8, stride=1, padding=4, dilation=3)
     assert sizes(result(found)) == (64, 192, 65523)
-    assert flops(found).value == 6441172992
-    assert flops(call("avg_pool2d", "f32[16, 64, 2048, 2048]", kernel=11)).value == 16 * 64 * 186 * 186 * 121
+    assert flops_of(found) == 6441172992
+    assert flops_of(call("avg_pool2d", "f32[16, 64, 2048, 2048]", kernel=11)) == 16 * 64 * 186 * 186 * 121
 
 
 def test_layouts_and_element_types_stay() -> None:
-    image = TensorType.of([2, 8, 8, 8], ELEMENT_TYPES["bf16"], (0, 2, 3, 1))
+    image = "bf16[2, 8, 8, 8]@channels_last"
     assert result(call("max_pool2d", image, kernel=2)).spelling == "bf16[2, 8, 4, 4]@channels_last"
     assert result(call("adaptive_avg_pool2d", image, size=[1, 2])).spelling == "bf16[2, 8, 1, 2]@channels_last"
     assert result(call("max_pool2d", "s8[2, 8, 8, 8]", kernel=2)).spelling == "s8[2, 8, 4, 4]"
@@ -208,7 +175,7 @@ def test_layouts_and_element_types_stay() -> None:
     ],
 )
 def test_refusals(name: str, x: str, params: dict[str, Any], code: str, part: str) -> None:
-    error = refusal(call(name, x, **params))
+    error = refusal_of(call(name, x, **params))
     assert (error.code, error.part) == (code, part), error.message
     assert error.message.startswith(name)
 
