@@ -60,7 +60,8 @@ def _value(text: str) -> int | float:
     return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
-_FUNCTIONS = ("exp", "expm1", "log", "log1p", "erf", "tanh", "sqrt", "rsqrt", "sin", "cos", "abs")
+MATH_FUNCTIONS = ("exp", "expm1", "log", "log1p", "erf", "tanh", "sqrt", "rsqrt", "sin", "cos", "abs")
+"""Functions of C's library that expressions call, without the suffix of their type."""
 
 
 def _function(name: str, element: ElementType) -> str:
@@ -71,7 +72,7 @@ def _function(name: str, element: ElementType) -> str:
 
 
 _NUMBER = r"\bT\((-?(?:INFINITY|NAN|\d[\d.]*(?:e[+-]?\d+)?))\)"
-_CALL = rf"(?<!:)\b({'|'.join(_FUNCTIONS)})(?=\()"
+_CALL = rf"(?<!:)\b({'|'.join(MATH_FUNCTIONS)})(?=\()"
 
 
 def render(expression: str, names: Mapping[str, str], element: ElementType) -> str:
