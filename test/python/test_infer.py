@@ -106,9 +106,17 @@ def test_every_mistake_once_and_nothing_that_follows_from_it() -> None:
     assert [marked(source, d) for d in found] == ["w.T", "v", "3"]
 
 
-def test_the_number_of_names_is_checked() -> None:
-    source = "kernel k(x: f16[8, 64]) -> f16[4, 64] { a, b, c = split(x, [4, 4], 0) return a }"
-    (error,) = errors(source)
+SPLIT = """
+ucutlass.kernel @k(%x: !ucutlass.tensor<[8, 64], f16>) -> (!ucutlass.tensor<[8, 64], f16>) {
+  %a, %b, %c = ucutlass.split %x {sizes = #ucutlass.dims<[4, 4]>, dim = #ucutlass.dims<[0]>}
+    : (!ucutlass.tensor<[8, 64], f16>) -> (!ucutlass.unresolved, !ucutlass.unresolved, !ucutlass.unresolved)
+  ucutlass.return %x : !ucutlass.tensor<[8, 64], f16>
+}
+"""
+
+
+def test_the_number_of_results_is_checked() -> None:
+    (error,) = errors(SPLIT)
     assert (error.code, error.message) == ("UC0306", "split gives 2 values, but 3 names stand on the left")
 
 
@@ -166,13 +174,19 @@ def test_another_layout_is_a_remark() -> None:
         ("kernel k(x: f16[M]) -> f16[N] { return x }", "N"),
         ("kernel k(x: f16[M]) -> f16[M] where Q > 2 { return x }", "Q"),
         ("kernel k(x: f16[M]) -> f16[M] where P == Q, Q == P { return slice(x, 0, 0, P) }", "PQ"),
-        ("kernel k(x: f16[M]) -> f16[M] { return slice(x, 0, 0, R) }", "R"),
+        ("kernel k(x: f16[M]) -> f16[R] { return slice(x, 0, 0, R) }", "R"),
     ],
 )
 def test_unbound_dimensions(source: str, names: str) -> None:
-    found = [d for d in errors(source) if d.code == "UC0313"]
-    assert {name for name in names if any(f"nothing binds dimension {name} " in d.message for d in found)} == set(names)
-    assert all(d.message.split()[3] in names for d in found)
+    found = [d.message for d in errors(source) if d.code == "UC0313"]
+    assert {message.split()[3] for message in found} == set(names)
+
+
+def test_an_unbound_dimension_is_named_wherever_it_is_used() -> None:
+    source = "kernel k(x: f16[M]) -> f16[R] { return slice(x, 0, 0, R) }"
+    found = errors(source)
+    assert [(d.code, marked(source, d)) for d in found] == [("UC0313", "f16[R]"), ("UC0313", "R")]
+    assert "of result 1:" in found[0].message and "of 'end' of slice:" in found[1].message
 
 
 @pytest.mark.parametrize(
