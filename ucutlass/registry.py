@@ -87,6 +87,11 @@ PASSES: "Mapping[str, Entry[type[ModulePass]]]" = _table(
     Entry(
         "check-locations",
         "ucutlass.passes.check_locations:CheckLocationsPass",
+        "refuse a module that has lost a place in the source",
+    ),
+    Entry(
+        "check-locations",
+        "ucutlass.passes.check_locations:CheckLocationsPass",
         "refuse operations that have lost their place in the source",
     ),
 )
@@ -111,7 +116,7 @@ FRONTENDS: "Mapping[str, Entry[type[Frontend]]]" = _table(
 TARGETS: "Mapping[str, Entry[type[Target]]]" = _table(
     Entry("mlir", "ucutlass.backend.mlir:MlirTarget", "the program as MLIR text"),
     Entry("ucu", "ucutlass.backend.ucu:UcuTarget", "the program in the μCUTLASS language"),
-    Entry("cuda", "ucutlass.backend.cuda:CudaTarget", "one CUDA C++ file that stands alone"),
+    Entry("cuda", "ucutlass.backend.cuda.target:CudaTarget", "one CUDA C++ file that stands alone"),
 )
 
 

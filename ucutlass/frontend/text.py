@@ -14,13 +14,16 @@ from ucutlass.diagnostics.locations import engine_of
 from ucutlass.diagnostics.source import SourceFile, decode_utf8
 
 
-class SourceError(DiagnosticError, ParseError):
+class SourceError(ParseError, DiagnosticError):
     """A text is no program: carries every error, which the engine of the context has too. xDSL takes it for its own."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         DiagnosticError.__init__(self, *diagnostics)
-        self.msg = str(self)
+        self.msg = DiagnosticError.__str__(self)
         self.span = Span(0, 0, Input("", diagnostics[0].span.file if diagnostics[0].span is not None else ""))
+
+    def __str__(self) -> str:
+        return self.msg
 
     # xDSL's errors are compared by value, and so cannot be hashed.
     def __eq__(self, other: object) -> bool:

@@ -1,6 +1,7 @@
 """Random inputs that suit a kernel: right types and layouts, and values that bring certain faults to light.
 
-Imports the dialect and this package. The same seed gives the same tensors on every machine.
+Imports the dialect and this package. The same seed gives the same tensors on every machine, but not on every kind of
+device.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,23 +41,26 @@ def random_inputs(
     bindings: Mapping[str, int] | None = None,
     seed: int = 0,
     distribution: Distribution = "normal",
+    device: str = "cpu",
 ) -> "list[Tensor]":
     """Stored tensors for the arguments of an inferred kernel whose dimension names have these sizes.
 
-    Raises DiagnosticError where the sizes are incomplete or break the kernel's conditions.
+    They are drawn on `device`, where they then lie. Raises DiagnosticError where the sizes are incomplete or break the
+    kernel's conditions.
     """
     import torch  # half a second, and most of the compiler needs none of it
 
     signature = Signature.of(kernel)
     machine = Machine(torch, sizes=complete_bindings(signature, bindings or {}))
     tensors: list[Tensor] = []
-    for index, (argument, (_, type_)) in enumerate(zip(kernel.body.block.args, signature.arguments, strict=True)):
-        generator = torch.Generator().manual_seed(seed * 1_000_003 + index)
-        drawer = _Drawer(torch, generator, index)
-        values = drawer.for_role(machine, role_of(argument), type_)
-        if values is None:
-            values = drawer.values(machine.shape_of(type_), type_.element, distribution)
-        tensors.append(machine.store(values, type_))
+    with torch.device(device):
+        for index, (argument, (_, type_)) in enumerate(zip(kernel.body.block.args, signature.arguments, strict=True)):
+            generator = torch.Generator(device=device).manual_seed(seed * 1_000_003 + index)
+            drawer = _Drawer(torch, generator, index)
+            values = drawer.for_role(machine, role_of(argument), type_)
+            if values is None:
+                values = drawer.values(machine.shape_of(type_), type_.element, distribution)
+            tensors.append(machine.store(values, type_))
     return tensors
 
 

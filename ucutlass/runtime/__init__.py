@@ -5,7 +5,7 @@ called.
 
 | module | what it does |
 |---|---|
-| `failures` | how a machine's failures carry a code |
+| `failures` | failures of the machine, with a code and the facts around them |
 | `json_data` | typed access to decoded JSON |
 | `toolchain` | finds nvcc, its host compiler and CUTLASS's headers |
 | `processes` | runs compilers: time limit, signals, how many at once |

@@ -1,7 +1,7 @@
 """From emitted C++ to a library: one source or many, through the cache.
 
 Imports leaves and the modules beside it. A failure is a `DiagnosticError` where the compiler refused the source and a
-`CodedMachineError` where the machine is at fault; either names the log, which is kept.
+`BuildMachineError` where the machine is at fault; either names the log, which is kept.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from ucutlass.runtime.commands import (
     whole_command,
 )
 from ucutlass.runtime.compiler_log import compiler_errors
-from ucutlass.runtime.failures import CodedMachineError
+from ucutlass.runtime.failures import BuildMachineError
 from ucutlass.runtime.json_data import as_bool, as_float, as_object, as_str
 from ucutlass.runtime.processes import DEVICE_MEMORY, GIB, HOST_MEMORY, Finished, Slots, free_memory, run, signal_name
 from ucutlass.runtime.ptxas import PtxasReport, parse_ptxas
@@ -121,7 +121,7 @@ def build_kernel(
     jobs: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> BuiltKernel:
-    """The library of one source. Raises DiagnosticError or CodedMachineError."""
+    """The library of one source. Raises DiagnosticError or BuildMachineError."""
     request = BuildRequest(source, arch, name, tuple(flags))
     (outcome,) = build_many([request], toolchain=toolchain, cache=cache, jobs=jobs, timeout=timeout)
     if isinstance(outcome, BuiltKernel):
@@ -129,7 +129,7 @@ def build_kernel(
     raise outcome
 
 
-BuildOutcome = BuiltKernel | DiagnosticError | CodedMachineError
+BuildOutcome = BuiltKernel | DiagnosticError | BuildMachineError
 
 
 def build_many(
@@ -159,7 +159,7 @@ def build_many(
                 key, lambda folder: _Build(request, tools, slots, timeout, folder, store.folder / "failed", key).run()
             )
             return BuiltKernel.of(request, entry, cached)
-        except (DiagnosticError, CodedMachineError) as error:
+        except (DiagnosticError, BuildMachineError) as error:
             return error
 
     # Requests wait for room in `slots`, so more threads than compilers cost nothing; a few fill the gaps of linking.
@@ -190,7 +190,7 @@ class _Build:
             split = report is not None
             if report is None:
                 report = self._whole()
-        except (DiagnosticError, CodedMachineError):
+        except (DiagnosticError, BuildMachineError):
             self._keep_failure()
             raise
         finally:
@@ -277,7 +277,7 @@ class _Build:
         try:
             finished = run(command, folder=self.folder, environment=environment, timeout=self.timeout)
         except OSError as error:
-            raise CodedMachineError("UC0801", f"{command[0]} cannot be started: {error.strerror}") from error
+            raise BuildMachineError("UC0801", f"{command[0]} cannot be started: {error.strerror}") from error
         if not quiet:
             spelled = " ".join(command)
             self.log.append(
@@ -299,7 +299,7 @@ class _Build:
 
     def _require_not_killed(self, finished: Finished) -> None:
         if finished.timed_out:
-            raise CodedMachineError(
+            raise BuildMachineError(
                 "UC0809",
                 f"compiling {self.request.name} was stopped after {self.timeout:.0f} s",
                 ["raise the limit with --build-timeout", f"what it said until then is in {self._failure_log}"],
@@ -307,7 +307,7 @@ class _Build:
         if finished.signal is None:
             return
         fewer = max(1, self.slots.device_jobs // 2)
-        raise CodedMachineError(
+        raise BuildMachineError(
             "UC0811",
             f"the compiler of {self.request.name} was killed by {signal_name(finished.signal)}; the likely cause is"
             f" that memory ran out",

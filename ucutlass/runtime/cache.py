@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ucutlass.runtime.failures import CodedMachineError
+from ucutlass.runtime.failures import BuildMachineError
 from ucutlass.runtime.json_data import Object, as_object
 
 FORMAT = 1
@@ -110,7 +110,7 @@ class Cache:
             shutil.rmtree(scratch, ignore_errors=True)
         entry = self.find(key)
         if entry is None:
-            raise CodedMachineError("UC0808", f"{self._entry_folder(key)} vanished while it was written")
+            raise BuildMachineError("UC0808", f"{self._entry_folder(key)} vanished while it was written")
         return entry
 
     def _publish(self, scratch: Path, target: Path) -> None:
@@ -183,7 +183,7 @@ def _writing(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise CodedMachineError(
+        raise BuildMachineError(
             "UC0808",
             f"the kernel cache cannot be written: {path}: {error.strerror}",
             ["name another folder with --cache-dir or the variable UCUTLASS_CACHE_DIR"],

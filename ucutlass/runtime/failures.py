@@ -1,6 +1,6 @@
-"""Failures of the machine that carry a diagnostic.
+"""Failures of the machine with the facts around them.
 
-Imports leaves only. The tools turn a `MachineError` into exit code 3; its text names the code like any diagnostic.
+Imports leaves only. The tools turn a `MachineError` into exit code 3 and show its code.
 """
 
 from collections.abc import Iterable
@@ -9,18 +9,18 @@ from ucutlass.diagnostics.core import Diagnostic, Note, Severity
 from ucutlass.errors import MachineError
 
 
-class CodedMachineError(MachineError):
-    """The machine lacks something that has a code of its own; `diagnostic` says it to programs."""
+class BuildMachineError(MachineError):
+    """The machine lacks something that a build needs, or failed in one."""
 
     def __init__(self, code: str, message: str, notes: Iterable[str] = ()) -> None:
-        self.diagnostic = Diagnostic(code, Severity.ERROR, message, notes=tuple(Note(note) for note in notes))
-        super().__init__(code, message)
+        self.notes = tuple(notes)
+        self.message = message
+        super().__init__("\n".join([message, *(f"note: {note}" for note in self.notes)]), code)
 
-    def __str__(self) -> str:
-        lines = [f"{self.diagnostic.message} [{self.diagnostic.code}]"]
-        return "\n".join([*lines, *(f"note: {note.message}" for note in self.diagnostic.notes)])
+    @property
+    def diagnostic(self) -> Diagnostic:
+        return Diagnostic(self.code, Severity.ERROR, self.message, notes=tuple(map(Note, self.notes)))
 
-    def __reduce__(self) -> "tuple[type[CodedMachineError], tuple[str, str, tuple[str, ...]]]":
+    def __reduce__(self) -> "tuple[type[BuildMachineError], tuple[str, str, tuple[str, ...]]]":
         # A worker process hands it to its parent.
-        diagnostic = self.diagnostic
-        return type(self), (diagnostic.code, diagnostic.message, tuple(note.message for note in diagnostic.notes))
+        return type(self), (self.code, self.message, self.notes)

@@ -229,18 +229,18 @@ class CompiledKernel:
         logical: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         for info, tensor in zip(infos, every, strict=False):
             self._check_type(info, tensor)
-            logical.append(_logical(info, tuple(tensor.shape), tensor.stride()))
+            logical.append(logical_extents(info, tuple(tensor.shape), tensor.stride()))
         count = len(tensors)
         bindings = self.description.bind([sizes for sizes, _ in logical[:count]])
         planned: list[tuple[tuple[int, ...], tuple[int, ...], torch.dtype]] = []
         for i, info in enumerate(self.description.results):
             sizes = info.sizes(bindings)
-            strides = info.packed_strides(sizes)
+            stored = storage_extents(info, sizes)
             if results is None:
-                logical.append((sizes, strides))
+                logical.append((sizes, logical_extents(info, *stored)[1]))
             else:
                 self.description.check_shape(info, logical[count + i][0], bindings, {})
-            planned.append((*_physical(info, sizes, strides), _storage_type(info)))
+            planned.append((*stored, _storage_type(info)))
         keep: list[object] = []
         extents: list[tuple[int, int]] = []
         for sizes, strides in logical:
@@ -321,11 +321,11 @@ def _storage_type(info: TensorInfo) -> "torch.dtype":
     return dtype
 
 
-def _logical(
+def logical_extents(
     info: TensorInfo, sizes: tuple[int, ...], strides: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sizes and strides in elements from those of the storage."""
-    if info.pack == 1 or len(sizes) != len(info.order):
+    """Sizes and strides in elements from those of a tensor's storage."""
+    if info.pack == 1 or not sizes or len(sizes) != len(info.order):
         return sizes, strides
     inner = info.order[-1]
     declared = info.shape[inner]
@@ -338,15 +338,12 @@ def _logical(
     )
 
 
-def _physical(
-    info: TensorInfo, sizes: tuple[int, ...], strides: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sizes and strides of the storage from those in elements."""
-    if info.pack == 1 or not sizes:
-        return sizes, strides
-    inner = info.order[-1]
-    stored = tuple(-(-s // info.pack) if i == inner else s for i, s in enumerate(sizes))
-    return stored, info.packed_strides(stored)
+def storage_extents(info: TensorInfo, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sizes and strides of new storage for so many elements."""
+    if info.pack > 1 and sizes:
+        inner = info.order[-1]
+        sizes = tuple(-(-s // info.pack) if i == inner else s for i, s in enumerate(sizes))
+    return sizes, info.packed_strides(sizes)
 
 
 def _span(tensor: "torch.Tensor") -> tuple[int, int]:

@@ -15,7 +15,7 @@ from ucutlass.runtime.json_data import Object, as_int, as_list, as_object, as_st
 
 
 class LaunchError(DiagnosticError):
-    """A call that a kernel refuses: `code` says why, `status` what the C function returned, None before it was called."""
+    """A call that a kernel refuses; `status` is what the C function returned, None where it was not called."""
 
     def __init__(self, code: str, message: str, notes: Sequence[str] = (), status: int | None = None) -> None:
         super().__init__(Diagnostic(code, Severity.ERROR, message, notes=tuple(Note(note) for note in notes)))

@@ -1,7 +1,7 @@
 """Finds what a build needs: nvcc, the host compiler that it uses, CUDA's headers and CUTLASS's.
 
 Imports leaves only. A `Toolchain` is found once and handed to whoever builds, in this process or another: a worker
-looks for nothing itself. What is missing is a `CodedMachineError` that lists the places tried.
+looks for nothing itself. What is missing is a `BuildMachineError` that lists the places tried.
 """
 
 import os
@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ucutlass.diagnostics.core import Diagnostic, Note, Severity
-from ucutlass.runtime.failures import CodedMachineError
+from ucutlass.runtime.failures import BuildMachineError
 
 TESTED_CUTLASS = ("4.2",)
 """Major and minor versions of CUTLASS whose rules the verifier knows."""
@@ -32,6 +32,9 @@ OLDEST_NVCC: Mapping[str, tuple[int, int]] = {
 
 OLDEST_SPLIT_NVCC = (12, 8)
 """First CUDA version whose runtime library loads a cubin (`cudaLibraryLoadData`)."""
+
+USUAL_NVCC = Path("/usr/local/cuda/bin/nvcc")
+"""Where a toolkit's installer puts it, also where it is not on the PATH."""
 
 _IGNORED_VARIABLES = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "TORCH_CUDA_ARCH_LIST")
 """Variables that would add a target of somebody else's or change our flags behind the cache's back."""
@@ -88,7 +91,7 @@ class Toolchain:
         oldest = OLDEST_NVCC.get(arch)
         if oldest is not None and self.cuda_version[:2] < oldest:
             found, needed = ".".join(map(str, self.cuda_version)), ".".join(map(str, oldest))
-            raise CodedMachineError(
+            raise BuildMachineError(
                 "UC0802",
                 f"{arch} needs nvcc {needed} or newer, but {self.nvcc} is {found}",
                 [f"name a newer compiler with --nvcc, or install one: {_PIP_NVCC}"],
@@ -149,16 +152,16 @@ def _find_nvcc(given: str | Path | None, env: Mapping[str, str]) -> Path:
             tried.append(f"{candidate} ({variable})")
     on_path = shutil.which("nvcc", path=env.get("PATH", os.defpath))
     if on_path is not None:
-        return Path(on_path)
+        return Path(on_path).absolute()
     tried.append("the PATH")
     wheels = list(_wheel_nvccs())
-    for candidate in (*wheels, Path("/usr/local/cuda/bin/nvcc")):
+    for candidate in (*wheels, USUAL_NVCC):
         if os.access(candidate, os.X_OK):
             return candidate
         tried.append(str(candidate))
     if not wheels:
         tried.append("the package nvidia-cuda-nvcc, which is not installed")
-    raise CodedMachineError(
+    raise BuildMachineError(
         "UC0801",
         "nvcc was not found",
         [f"looked in {place}" for place in tried] + [f"{_PIP_NVCC} brings one; --nvcc names one"],
@@ -169,7 +172,7 @@ def _executable(path: Path, source: str) -> Path:
     if path.is_file() and os.access(path, os.X_OK):
         return path.absolute()
     problem = "is not executable" if path.is_file() else "does not exist"
-    raise CodedMachineError("UC0801", f"{path}, given by {source}, {problem}", ["name nvcc itself, not its folder"])
+    raise BuildMachineError("UC0801", f"{path}, given by {source}, {problem}", ["name nvcc itself, not its folder"])
 
 
 def _wheel_nvccs() -> Iterable[Path]:
@@ -186,9 +189,9 @@ def _ask(program: Path, flag: str, code: str) -> str:
             [program, flag], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CodedMachineError(code, f"{program} does not run: {error}") from error
+        raise BuildMachineError(code, f"{program} does not run: {error}") from error
     if answer.returncode != 0:
-        raise CodedMachineError(
+        raise BuildMachineError(
             code, f"{program} {flag} failed with exit code {answer.returncode}", answer.stderr.splitlines()[:3]
         )
     return answer.stdout
@@ -198,7 +201,7 @@ def _probe_nvcc(nvcc: Path) -> tuple[tuple[int, int, int], Path]:
     text = _ask(nvcc, "--version", "UC0801")
     match = re.search(r"release \d+\.\d+, V(\d+)\.(\d+)\.(\d+)", text)
     if match is None:
-        raise CodedMachineError("UC0801", f"{nvcc} does not say which version it is", text.splitlines()[:3])
+        raise BuildMachineError("UC0801", f"{nvcc} does not say which version it is", text.splitlines()[:3])
     version = (int(match[1]), int(match[2]), int(match[3]))
     return version, _cuda_root(nvcc)
 
@@ -215,7 +218,7 @@ def _cuda_root(nvcc: Path) -> Path:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CodedMachineError("UC0801", f"{nvcc} does not run: {error}") from error
+        raise BuildMachineError("UC0801", f"{nvcc} does not run: {error}") from error
     match = re.search(r"^#\$ TOP=(.+)$", run.stdout + run.stderr, re.MULTILINE)
     return Path(match[1].strip()).resolve() if match is not None else nvcc.resolve().parent.parent
 
@@ -255,7 +258,7 @@ def _check_cuda_headers(toolchain: Toolchain) -> None:
         return
     packages = sorted({package for _, package in missing})
     version = f"{toolchain.cuda_version[0]}.{toolchain.cuda_version[1]}"
-    raise CodedMachineError(
+    raise BuildMachineError(
         "UC0812",
         f"{toolchain.nvcc} comes without {_and(pattern for pattern, _ in missing)}",
         [
@@ -274,7 +277,7 @@ def _find_cutlass(given: str | Path | None, env: Mapping[str, str]) -> tuple[tup
         if place:
             includes = _cutlass_includes(Path(place))
             if includes is None:
-                raise CodedMachineError(
+                raise BuildMachineError(
                     "UC0803",
                     f"{place}, given by {source}, has no CUTLASS headers",
                     [f"looked for {header}" for header in _cutlass_headers(Path(place))],
@@ -288,7 +291,7 @@ def _find_cutlass(given: str | Path | None, env: Mapping[str, str]) -> tuple[tup
         tried += map(str, _cutlass_headers(folder))
     if not tried:
         tried.append("the package nvidia-cutlass, which is not installed")
-    raise CodedMachineError(
+    raise BuildMachineError(
         "UC0803",
         "the CUTLASS headers were not found",
         [
@@ -326,10 +329,10 @@ def _cutlass_version(include: Path) -> str:
     try:
         text = header.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise CodedMachineError("UC0803", f"{header} cannot be read: {error.strerror}") from error
+        raise BuildMachineError("UC0803", f"{header} cannot be read: {error.strerror}") from error
     parts = [re.search(rf"#define\s+CUTLASS_{name}\s+(\d+)", text) for name in ("MAJOR", "MINOR", "PATCH")]
     if None in parts:
-        raise CodedMachineError("UC0803", f"{header} does not say which version of CUTLASS it belongs to")
+        raise BuildMachineError("UC0803", f"{header} does not say which version of CUTLASS it belongs to")
     return ".".join(match[1] for match in parts if match is not None)
 
 
@@ -354,12 +357,12 @@ def _find_host_compiler(given: str | Path | None, env: Mapping[str, str]) -> Pat
         if name:
             found = shutil.which(str(name), path=search)
             if found is None:
-                raise CodedMachineError("UC0810", f"{name}, given by {source}, is not a program on the PATH or a file")
+                raise BuildMachineError("UC0810", f"{name}, given by {source}, is not a program on the PATH or a file")
             return Path(found)
     found = shutil.which("g++", path=search)
     if found is not None:
         return Path(found)
-    raise CodedMachineError(
+    raise BuildMachineError(
         "UC0810",
         "no host compiler was found",
         [

@@ -72,6 +72,18 @@ def tensor_operands(op: Operation) -> list[SSAValue]:
     return list(dict.fromkeys(value for value in op.operands if isinstance(value.type, TensorType)))
 
 
+def flops_of(op: UcuOp, sizes: Mapping[str, int]) -> float:
+    """FLOPs of an operation by its row."""
+    types = [result.type for result in op.results if isinstance(result.type, TensorType)]
+    cost = op.spec.flops
+    if not callable(cost):
+        return cost * sum(numel(type_, sizes) for type_ in types)
+    call = op.call(facts_at(op))
+    assert call is not None, f"{op.name} has no types: run the pass 'infer' first"
+    total = cost(call, types)
+    return total.evaluate(sizes) if isinstance(total, Dim) else total
+
+
 @dataclass(frozen=True)
 class Counter:
     """Counts for one GPU and one set of sizes."""
@@ -89,22 +101,9 @@ class Counter:
             return own
         return self.mode
 
-    def _value(self, cost: "float | Dim") -> float:
-        return cost.evaluate(self.sizes) if isinstance(cost, Dim) else cost
-
-    def flops(self, op: UcuOp) -> float:
-        """FLOPs of an operation by its row."""
-        types = [result.type for result in op.results if isinstance(result.type, TensorType)]
-        cost = op.spec.flops
-        if not callable(cost):
-            return cost * sum(numel(type_, self.sizes) for type_ in types)
-        call = op.call(facts_at(op))
-        assert call is not None, f"{op.name} has no types: run the pass 'infer' first"
-        return self._value(cost(call, types))
-
     def work(self, op: UcuOp) -> Work:
         """FLOPs of an operation by unit; no bytes."""
-        total = self.flops(op)
+        total = flops_of(op, self.sizes)
         matrix = total if op.spec.is_contraction else 0.0
         if op.spec.family == "attention":
             matrix = min(total, self._attention_products(op))

@@ -216,4 +216,31 @@ CODES = (
         "The pass gave a reason but no code or place of its own. Its documentation says what IR it accepts; leaving it"
         " out of the pipeline shows whether the rest goes through.",
     ),
+    CodeInfo(
+        "UC0023",
+        "wrong-call",
+        Severity.ERROR,
+        "a tool was called in a way that makes no sense",
+        "The options contradict each other, or something that the command needs was left out. The message says what;"
+        " `--help` shows the whole call.",
+        "ucutlass-opt --emit=ucu -t mlir linear.ucu",
+        "ucutlass-opt --emit=ucu linear.ucu",
+        "sh",
+    ),
+    CodeInfo(
+        "UC0024",
+        "machine-lacks",
+        Severity.ERROR,
+        "the machine lacks something that the command needs",
+        "The program and the call are fine; memory, disk space or a piece of software is missing. The message says what"
+        " and how to get it.",
+    ),
+    CodeInfo(
+        "UC0025",
+        "target-given-twice",
+        Severity.WARNING,
+        "the program names another target than the command",
+        "The `target` line of a program wins over `--target`, which is for programs that have none. Remove the line to"
+        " let the command decide.",
+    ),
 )

@@ -108,6 +108,7 @@ class MainloopBuilderOp(CppTypeOp):
     arch = prop_def(StringAttr)
     element_a = prop_def(Attribute)
     element_b = prop_def(Attribute)
+    """Element types as stored. For f32 data CUTLASS multiplies in tf32, to which the copy engine rounds on the way."""
     accumulator = prop_def(Attribute)
     alignment_a = prop_def(IntegerAttr[I64])
     alignment_b = prop_def(IntegerAttr[I64])

@@ -279,8 +279,8 @@ class Sm90GemmLowering:
         stages = self.config.ints("stages")
         properties: dict[str, Attribute] = {
             "arch": StringAttr("Sm90"),
-            "element_a": self._product_element(a),
-            "element_b": self._product_element(b),
+            "element_a": _element(a),
+            "element_b": _element(b),
             "accumulator": self._accumulator,
             "alignment_a": self._alignment("a"),
             "alignment_b": self._alignment("b"),
@@ -292,11 +292,6 @@ class Sm90GemmLowering:
             operands=[a, b, self.tile, self.cluster, epilogue], properties=properties, result_types=[CPP]
         )
         return self._add(op, "mainloop")
-
-    def _product_element(self, operand: SSAValue) -> Attribute:
-        """The element type that the mainloop multiplies: f32 data in memory is rounded to tf32 by the copy engine."""
-        element = _element(operand)
-        return MLIR_ELEMENT["tf32"] if element == MLIR_ELEMENT["f32"] else element
 
     def _kernel(self, mainloop: SSAValue, epilogue: SSAValue) -> SSAValue:
         stream_k = self.config.word("scheduler") == "stream_k"

@@ -1,12 +1,13 @@
 """A reference value together with the error that a kernel's rounding may have brought about.
 
-Imports the element types and this package's constants; torch is handed in.
+Imports the element types, the interpreter's rounding and this package's constants; torch is handed in.
 """
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ucutlass.element_types import ElementType
+from ucutlass.interpreter.rounding import round_to
 from ucutlass.runtime.validation.units import holds, smallest_step
 
 if TYPE_CHECKING:
@@ -43,10 +44,8 @@ def added(torch: "ModuleType", estimate: Estimate, error: "Tensor") -> Estimate:
     return Estimate(estimate.value, known_errors(torch, total), estimate.stored)
 
 
-def rounded(
-    torch: "ModuleType", estimate: Estimate, element: ElementType, round_to: "Tensor | None" = None
-) -> Estimate:
-    """The estimate after a rounding to an element type; `round_to` is the value so rounded, where it is at hand.
+def rounded(torch: "ModuleType", estimate: Estimate, element: ElementType) -> Estimate:
+    """The estimate after a rounding to an element type.
 
     A value that is exact and of the type stays exact. What lies beyond the type's range becomes infinite, or may.
     """
@@ -54,7 +53,7 @@ def rounded(
         return Estimate(estimate.value, estimate.error, element)
     if estimate.stored is not None and holds(element, estimate.stored):
         return estimate
-    if estimate.error is None and round_to is not None and bool((round_to == estimate.value).all()):
+    if estimate.error is None and bool((round_to(torch, estimate.value, element) == estimate.value).all()):
         return Estimate(estimate.value, None, element)
     step = element.unit_roundoff * estimate.magnitude + smallest_step(element) / 2
     result = added(torch, estimate, step)
