@@ -115,7 +115,7 @@ FRONTENDS: "Mapping[str, Entry[type[Frontend]]]" = _table(
 
 TARGETS: "Mapping[str, Entry[type[Target]]]" = _table(
     Entry("mlir", "ucutlass.backend.mlir:MlirTarget", "the program as MLIR text"),
-    Entry("ucu", "ucutlass.backend.ucu:UcuTarget", "the program in the μCUTLASS language"),
+    Entry("ucu", "ucutlass.frontend.ucu_target:UcuTarget", "the program in the μCUTLASS language"),
     Entry("cuda", "ucutlass.backend.cuda.target:CudaTarget", "one CUDA C++ file that stands alone"),
 )
 

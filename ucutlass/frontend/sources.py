@@ -1,0 +1,19 @@
+"""Keeps the text of each kernel on it, for whoever shows it after the kernel has been taken apart.
+
+Imports the printer of the language. The text is the canonical one: a program gives the same C++, and so the same entry
+of the build cache, however it was laid out and in whichever language it was written.
+"""
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from ucutlass.dialects.ucutlass.kernel import kernels_of
+from ucutlass.frontend.print_ucu import print_kernel
+
+SOURCE_ATTRIBUTE = "source"
+"""Of a kernel: its `.ucu` text."""
+
+
+def record_sources(module: ModuleOp) -> None:
+    """Gives every kernel of a module its text. To be called before any pass."""
+    for kernel in kernels_of(module):
+        kernel.attributes[SOURCE_ATTRIBUTE] = StringAttr(print_kernel(kernel).rstrip("\n"))
