@@ -1,7 +1,7 @@
-"""Keeps the text of each kernel on it, for whoever shows it after the kernel has been taken apart.
+"""Keeps the text of each kernel on the kernel, for what is emitted from it later.
 
-Imports the printer of the language. The text is the canonical one: a program gives the same C++, and so the same entry
-of the build cache, however it was laid out and in whichever language it was written.
+Imports the printer. The lowering puts the text into the header of the emitted C++, so that a reader sees what the file
+was made from; passes change the IR, so the text is taken before they run.
 """
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -10,10 +10,9 @@ from ucutlass.dialects.ucutlass.kernel import kernels_of
 from ucutlass.frontend.print_ucu import print_kernel
 
 SOURCE_ATTRIBUTE = "source"
-"""Of a kernel: its `.ucu` text."""
 
 
 def record_sources(module: ModuleOp) -> None:
-    """Gives every kernel of a module its text. To be called before any pass."""
+    """Gives every kernel its canonical text as attribute."""
     for kernel in kernels_of(module):
-        kernel.attributes[SOURCE_ATTRIBUTE] = StringAttr(print_kernel(kernel).rstrip("\n"))
+        kernel.attributes[SOURCE_ATTRIBUTE] = StringAttr(print_kernel(kernel))

@@ -38,9 +38,11 @@ CODES = (
         "UC0104",
         "nesting-too-deep",
         Severity.ERROR,
-        "parentheses or lists are nested too deeply",
-        "The parser refuses more levels than any sensible program has. Give the inner parts names in statements of"
-        " their own: a name only labels a value and costs nothing in the kernel.",
+        "an expression is too large",
+        "Expressions of tensors may be as deep as they like, but those of sizes, in `where` and in parameters, have at"
+        " most 200 operators, 32 divisions and 500 terms. Give the parts names: `where P == 2 * M, Q == P / 3`.",
+        "kernel k(x: f16[M]) -> f16[M] where M" + " / 2" * 33 + " > 0 { return x }",
+        "kernel k(x: f16[M]) -> f16[M] where M / 2 / 2 > 0 { return x }",
     ),
     CodeInfo(
         "UC0105",
@@ -182,9 +184,10 @@ CODES = (
         "UC0119",
         "number-too-large",
         Severity.ERROR,
-        "a whole number does not fit 64 bits",
-        "Sizes, indices and other whole numbers are signed 64-bit integers, at most 9223372036854775807. No tensor"
-        " has so many elements: a digit too many is the usual cause.",
+        "a number is too large",
+        "Sizes, indices and other whole numbers are signed 64-bit integers, at most 9223372036854775807, and other"
+        " numbers are of type f64. No tensor has so many elements: a digit too many is the usual cause. Infinity is"
+        " written `inf`.",
         "kernel k(x: f16[99999999999999999999]) -> f16[8] { return relu(x) }",
         "kernel k(x: f16[8]) -> f16[8] { return relu(x) }",
     ),
@@ -196,5 +199,31 @@ CODES = (
         "Arguments by position come first, `key=value` after them. Move the argument forward or name it too.",
         "kernel k(x: f16[8, 8]) -> f16[8] { return sum(dim=1, x) }",
         "kernel k(x: f16[8, 8]) -> f16[8] { return sum(x, dim=1) }",
+    ),
+    CodeInfo(
+        "UC0121",
+        "mlir-text",
+        Severity.ERROR,
+        "the text is not MLIR, or not of a known dialect",
+        "The caret is at the first place that the reader of MLIR does not understand, and the message says what it"
+        " expected or what an operation's own rules refuse. A file in the language itself ends in `.ucu`, or is named"
+        " as such with `-f ucu`.",
+        "ucutlass.kernel @k(%x: !ucutlass.tensor<[8], f16>) { ucutlass.return %x : !ucutlass.tensor<[8], f16> }",
+        "ucutlass.kernel @k(%x: !ucutlass.tensor<[8], f16>) -> (!ucutlass.tensor<[8], f16>) {"
+        " ucutlass.return %x : !ucutlass.tensor<[8], f16> }",
+        "mlir",
+    ),
+    CodeInfo(
+        "UC0122",
+        "no-ucu-text",
+        Severity.ERROR,
+        "the language has no text for something in the IR",
+        "The IR can hold what the language does not write: groups that `fuse` formed, other dialects, sizes of types"
+        " that are expressions, remainders in parameters. Print it as MLIR, or translate an earlier stage.",
+        'ucutlass.kernel @k(%x: !ucutlass.tensor<["2 * M"], f16>) -> (!ucutlass.tensor<["2 * M"], f16>) {'
+        ' ucutlass.return %x : !ucutlass.tensor<["2 * M"], f16> }',
+        'ucutlass.kernel @k(%x: !ucutlass.tensor<["P"], f16>) -> (!ucutlass.tensor<["P"], f16>) {'
+        ' ucutlass.return %x : !ucutlass.tensor<["P"], f16> }',
+        "mlir",
     ),
 )
