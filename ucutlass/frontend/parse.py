@@ -32,9 +32,8 @@ from ucutlass.frontend.ast import (
     View,
     Word,
 )
-from ucutlass.frontend.lexer import Token, tokens_of
+from ucutlass.frontend.lexer import BAD, Token, tokens_of
 from ucutlass.frontend.machine import Action, Machine
-from ucutlass.frontend.recovery import Recovery
 from ucutlass.frontend.report import Reporter
 from ucutlass.frontend.table import load_table
 
@@ -311,9 +310,9 @@ def parse(source: SourceFile, engine: DiagnosticEngine) -> Program | None:
     report = Reporter(source, engine)
     actions = {**_ACTIONS, "integer": _integer(report), "float": _float(report)}
     machine = Machine(load_table(), tokens_of(source.text), actions, COLLECTED)
-    recovery = Recovery(machine, report)
-    recovery.remove_bad_characters()
-    while not machine.run():
-        if not recovery.recover():
-            break
-    return recovery.finished_program()
+    if all(token.kind != BAD for token in machine.tokens) and machine.run():
+        return only(machine.values, Program)
+    # Only a text with an error needs to know what to do about one.
+    from ucutlass.frontend.recovery import Recovery
+
+    return Recovery(machine, report).program()

@@ -36,17 +36,20 @@ class Recovery:
         self._errors = 0
         self._stuck = 0
         self._place = -1
-        self._legible = True
 
-    def remove_bad_characters(self) -> None:
-        """Takes out, or corrects, what no terminal begins with."""
-        self._legible = BadCharacters(self.machine.tokens, self.report).remove()
-
-    def finished_program(self) -> Program | None:
-        """The tree after the last run; of what was read where that did not reach the end."""
+    def program(self) -> Program | None:
+        """The tree of what can be understood; everything else is reported."""
+        legible = BadCharacters(self.machine.tokens, self.report).remove()
+        while legible and not self.machine.run():
+            if not self.recover():
+                break
         for value in self.machine.values:
             if isinstance(value, Program):
                 return value
+        return self._unfinished_program()
+
+    def _unfinished_program(self) -> Program | None:
+        """What was read where the end was not reached."""
         kernels: list[Kernel] = []
         target: Name | None = None
         for value in self.machine.values:
@@ -58,7 +61,7 @@ class Recovery:
     def recover(self) -> bool:
         """Handles the error at the next token; whether the automaton may run on."""
         self._errors += 1
-        if not self._legible or self._errors > _MOST:
+        if self._errors > _MOST:
             return False
         at = self.machine.token.start
         self._stuck = self._stuck + 1 if at == self._place else 0
