@@ -213,7 +213,7 @@ class OpSpec:
     """An operand whose producers decide the derived parameter `axis`, the dimension of its channels. Rules and meanings
     get it beside the parameters; it is not written in programs."""
     resolve: Callable[[Call], Mapping[str, ParamValue]] | None = None
-    """Values of absent parameters whose default depends on the operands' types."""
+    """Values of absent parameters whose default depends on the operands' types; refuses nothing."""
 
     @property
     def spelling(self) -> str:

@@ -106,8 +106,10 @@ def instance_norm_type(call: Call) -> Sequence[TensorType]:
 
 def precision_eps(call: Call) -> Mapping[str, ParamValue]:
     """The default `eps` of `rms_norm`: the distance from 1 to the next number in the compute type."""
-    eps = call.params["eps"]
-    return {"eps": 2.0 ** -call.tensor("x").element.compute.mantissa if eps is None else eps}
+    x = call.operands["x"]
+    if call.params["eps"] is not None or not isinstance(x, TensorType):
+        return {}
+    return {"eps": 2.0**-x.element.compute.mantissa}
 
 
 def flops_per_element(plain: int, affine: Sequence[str] = ()) -> CostRule:
