@@ -26,3 +26,20 @@ ucutlass.kernel @after_a_gemm(%y: !ucutlass.tensor<["M", 64], f16>, %b: !ucutlas
   %r8 = ucutlass.materialize %y : (!ucutlass.tensor<["M", 64], f16>) -> !ucutlass.unresolved
   ucutlass.return %y : !ucutlass.tensor<["M", 64], f16>
 }
+
+// After a convolution it belongs to the channels, dimension 1, whatever element-wise stands between; else to the last.
+// CHECK-LABEL: ucutlass.kernel @after_a_convolution
+ucutlass.kernel @after_a_convolution(%x: !ucutlass.tensor<["N", 3, "H", 32], f16>, %w: !ucutlass.tensor<[8, 3, 1, 1], f16>, %b: !ucutlass.tensor<[8], f16>, %l: !ucutlass.tensor<[32], f16>) -> (!ucutlass.tensor<["N", 3, "H", 32], f16>) {
+  %y = ucutlass.conv2d %x, %w : (!ucutlass.tensor<["N", 3, "H", 32], f16>, !ucutlass.tensor<[8, 3, 1, 1], f16>) -> !ucutlass.unresolved
+  // CHECK: %r0 = ucutlass.bias %y, %b : {{.*}} -> !ucutlass.tensor<["N", 8, "H", 32], f16
+  %r0 = ucutlass.bias %y, %b : (!ucutlass.unresolved, !ucutlass.tensor<[8], f16>) -> !ucutlass.unresolved
+  %z = ucutlass.relu %r0 : (!ucutlass.unresolved) -> !ucutlass.unresolved
+  %u = ucutlass.materialize %z : (!ucutlass.unresolved) -> !ucutlass.unresolved
+  %v = ucutlass.cast %u {dtype = f32} : (!ucutlass.unresolved) -> !ucutlass.unresolved
+  // CHECK: %r1 = ucutlass.bias %v, %b : {{.*}} -> !ucutlass.tensor<["N", 8, "H", 32], f32
+  %r1 = ucutlass.bias %v, %b : (!ucutlass.unresolved, !ucutlass.tensor<[8], f16>) -> !ucutlass.unresolved
+  // CHECK: %r2 = ucutlass.bias %s, %l : {{.*}} -> !ucutlass.tensor<["N", 8, "H", 32], f32
+  %s = ucutlass.softmax %r1 {dim = #ucutlass.dims<[1]>} : (!ucutlass.unresolved) -> !ucutlass.unresolved
+  %r2 = ucutlass.bias %s, %l : (!ucutlass.unresolved, !ucutlass.tensor<[32], f16>) -> !ucutlass.unresolved
+  ucutlass.return %x : !ucutlass.tensor<["N", 3, "H", 32], f16>
+}

@@ -21,3 +21,12 @@ ucutlass.kernel @refused(%y: !ucutlass.tensor<[64, 128], f16>, %b: !ucutlass.ten
   %r7 = ucutlass.materialize %half : (!ucutlass.number_type) -> !ucutlass.unresolved
   ucutlass.return %y : !ucutlass.tensor<[64, 128], f16>
 }
+
+// A vector as long as the rows is none for the channels of a convolution.
+ucutlass.kernel @channels(%x: !ucutlass.tensor<["N", 3, "H", 32], f16>, %w: !ucutlass.tensor<[8, 3, 1, 1], f16>, %l: !ucutlass.tensor<[32], f16>) -> (!ucutlass.tensor<["N", 3, "H", 32], f16>) {
+  %y = ucutlass.conv2d %x, %w : (!ucutlass.tensor<["N", 3, "H", 32], f16>, !ucutlass.tensor<[8, 3, 1, 1], f16>) -> !ucutlass.unresolved
+  %z = ucutlass.gelu %y : (!ucutlass.unresolved) -> !ucutlass.unresolved
+  // expected-error@below {{bias adds one value for each index of dimension 1, the channels of v: 8, of f16[N, 8, H, 32]}}
+  %r = ucutlass.bias %z, %l : (!ucutlass.unresolved, !ucutlass.tensor<[32], f16>) -> !ucutlass.unresolved
+  ucutlass.return %x : !ucutlass.tensor<["N", 3, "H", 32], f16>
+}
