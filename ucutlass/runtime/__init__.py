@@ -15,5 +15,21 @@ called.
 | `commands` | the command lines of a build |
 | `build` | one kernel or many, from source to library |
 | `tensors` | what a library says about its arguments, and the checks of a call |
+| `program` | from the text of a program to callable kernels |
 | `library` | loads a library and calls it on PyTorch tensors |
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ucutlass.runtime.program import compile, kernel
+
+__all__ = ["compile", "kernel"]
+
+
+def __getattr__(name: str) -> object:
+    # Loaded at first use: the compiler is not needed to load what was built.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("ucutlass.runtime.program"), name)
