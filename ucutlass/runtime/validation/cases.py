@@ -68,9 +68,8 @@ def plan_cases(
     `sizes` are complete. Other sizes are those around them, where dimensions are dynamic and the conditions allow it.
     """
     own = tuple(sizes.items())
-    kinds: list[Distribution] = ["normal" for _ in range(rounds)]
-    kinds += [distribution for distribution in distributions if distribution != "normal"]
-    cases = [Case(seed + number, kind, own) for number, kind in enumerate(kinds)]
+    cases = [Case(seed + number, "normal", own) for number in range(rounds)]
+    cases += [Case(seed + rounds + i, other, own) for i, other in enumerate(distributions) if other != "normal"]
     if neighbours:
         for other in neighbouring_sizes(kernel, sizes):
             cases.append(Case(seed + len(cases), "normal", tuple(other.items())))
