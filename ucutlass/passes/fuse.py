@@ -42,7 +42,9 @@ def _remark(ctx: Context, decision: Decision) -> None:
     name = decision.op.spec.name
     if decision.op is decision.group.root:
         reasons = "".join(f"; not fused into {r}" for r in decision.refusals)
-        operation_remark(ctx, decision.op, "UC0602", f"{name} begins a kernel of the family {decision.group.kind}{reasons}")
+        operation_remark(
+            ctx, decision.op, "UC0602", f"{name} begins a kernel of the family {decision.group.kind}{reasons}"
+        )
     else:
         operation_remark(ctx, decision.op, "UC0601", f"{name} is fused into the kernel of {root}")
 
@@ -168,5 +170,3 @@ def _position(op: Operation) -> int:
     block = op.parent
     assert block is not None
     return block.get_operation_index(op)
-
-

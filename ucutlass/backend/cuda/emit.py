@@ -50,16 +50,25 @@ def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
     device_lines = [line for d in devices for line in (*d.lines(), "", *d.entry_lines(), "")]
     functions = prelude(device_lines)
     hosts = [
-        HostPrinter(p, by_name, p.sym_name.data + ("_@CONTENT@" if symbol_suffix_hash else "")) for p in programs(module)
+        HostPrinter(p, by_name, p.sym_name.data + ("_@CONTENT@" if symbol_suffix_hash else ""))
+        for p in programs(module)
     ]
     target = hosts[0].program.target.data if hosts else ""
-    header = [f"// {', '.join(h.program.sym_name.data for h in hosts)} for {target}, written by ucutlass {__version__}.", "//"]
+    header = [
+        f"// {', '.join(h.program.sym_name.data for h in hosts)} for {target}, written by ucutlass {__version__}.",
+        "//",
+    ]
     header += ["// content: @CONTENT@", *(f"// kernel {d.index}: {d.entry}" for d in devices), "//"]
     for host in hosts:
         header += [f"//   {line}".rstrip() for line in host.program.source.data.splitlines()]
     sections.append("\n".join(header))
     sections.append(_INCLUDES)
-    sections.append("namespace ucutlass_@CONTENT@ {\n\n" + functions + "\n".join(device_lines) + "\n}  // namespace ucutlass_@CONTENT@")
+    sections.append(
+        "namespace ucutlass_@CONTENT@ {\n\n"
+        + functions
+        + "\n".join(device_lines)
+        + "\n}  // namespace ucutlass_@CONTENT@"
+    )
     images = [f"extern unsigned char const {d.entry}_image[];" for d in devices]
     sections.append(
         "#if !defined(__CUDA_ARCH__) && !defined(UCUTLASS_PART)  // the host side\n\n"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from xdsl.ir import SSAValue
 
 from ucutlass.dialects.cutlass.core import Braces, Carveout, Dimension, Fragment, Member, Pointer, Stride
-from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dialects.cutlass.views import argument_of
+from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim
 
 

@@ -1,36 +1,24 @@
 """Prints a functor: the element-wise operations of its region as statements on one element."""
 
-import math
-import re
-import struct
+from typing import TypeGuard
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ucutlass.backend.cuda.names import NameTable
-from ucutlass.dialects.cutlass.core import cpp_element
 from ucutlass.dialects.cutlass.visitors import FunctorOp, FunctorYieldOp
 from ucutlass.dialects.ucutlass import ConstantOp, UcuOp
+from ucutlass.dialects.ucutlass.cuda_text import MATH_FUNCTIONS, literal, render
+from ucutlass.dialects.ucutlass.operations.elementwise_types import computed_in
+from ucutlass.dialects.ucutlass.types import TensorType, element_of
 
-_RESERVED = frozenset(("T", "Fragment", "result", "i", "element", "exp", "log", "tanh", "erf"))
-
-
-def literal(value: int | float, compute: str) -> str:
-    """The exact C++ literal of a number in the compute type `float` or `double`."""
-    if math.isnan(value) or math.isinf(value):
-        word = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
-        return f"{compute}({word})"
-    if compute == "double":
-        text = repr(float(value))
-    else:
-        (rounded,) = struct.unpack("f", struct.pack("f", value))
-        text = next(t for digits in range(1, 18) if float(t := f"{rounded:.{digits}g}") == rounded)
-    text = text if any(c in text for c in ".en") else text + ".0"
-    return text + ("f" if compute == "float" else "")
+_RESERVED = frozenset(
+    ("T", "Fragment", "result", "i", "element", "ucu", *MATH_FUNCTIONS, *(f"{name}f" for name in MATH_FUNCTIONS))
+)
 
 
 def print_functor(name: str, functor: FunctorOp) -> list[str]:
     """The lines of the class template."""
-    compute = cpp_element(functor.compute)
+    element = element_of(functor.compute)
     names = NameTable(_RESERVED)
     values: dict[SSAValue, str] = {}
     parameters: list[str] = []
@@ -42,10 +30,10 @@ def print_functor(name: str, functor: FunctorOp) -> list[str]:
         if isinstance(op, FunctorYieldOp):
             statements.append(f"return {values[op.value]};")
         elif isinstance(op, ConstantOp):
-            values[op.result] = literal(op.value.data, compute)
+            values[op.result] = literal(op.value.data, element)
         else:
             target = names.unique(op.results[0].name_hint or "v0")
-            statements.append(f"auto const {target} = {expression(op, values)};")
+            statements.append(f"auto const {target} = {expression(op, values, functor.fast is not None)};")
             values[op.results[0]] = target
     scalars = ", ".join(f"T {p}" for p in parameters)
     fragments = ", ".join(f"Fragment const& {p}" for p in parameters)
@@ -53,7 +41,7 @@ def print_functor(name: str, functor: FunctorOp) -> list[str]:
     return [
         "template <class Fragment>",
         f"struct {name} {{",
-        f"  using T = {compute};",
+        f"  using T = {element.cutlass};",
         "",
         f"  CUTLASS_HOST_DEVICE static T element({scalars}) {{",
         *(f"    {s}" for s in statements),
@@ -71,9 +59,16 @@ def print_functor(name: str, functor: FunctorOp) -> list[str]:
     ]
 
 
-def expression(op: Operation, values: dict[SSAValue, str]) -> str:
+def expression(op: Operation, values: dict[SSAValue, str], fast: bool) -> str:
     """The scalar C++ expression of an element-wise operation over the names of its operands."""
     assert isinstance(op, UcuOp)
-    text = op.spec.cuda_expression(op.params())
-    operands = {n: v for n, v in op.operand_values().items() if isinstance(v, SSAValue)}
-    return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: values[operands[m[0]]] if m[0] in operands else m[0], text)
+    call = op.call()
+    results = [result.type for result in op.results]
+    assert call is not None and is_tensors(results)
+    names = {n: values[v] for n, v in op.operand_values().items() if isinstance(v, SSAValue)}
+    return render(op.spec.cuda_expression(call.constants, fast), names, computed_in(call, results))
+
+
+def is_tensors(types: list[Attribute]) -> TypeGuard[list[TensorType]]:
+    """Whether every type is a tensor's."""
+    return all(isinstance(t, TensorType) for t in types)

@@ -24,6 +24,7 @@ from ucutlass.dialects.cutlass.visitors import (
 from ucutlass.dialects.ucutlass.types import DimsAttr, TensorType
 from ucutlass.dims import Dim
 
+
 @dataclass(frozen=True)
 class _Tensor:
     """A tensor of the host function: its C++ name, its name in the program and its type."""
@@ -254,7 +255,10 @@ class HostPrinter:
         assert isinstance(a, TensorType) and isinstance(b, TensorType)
         m, n, k = a.dims[-2], b.dims[-1], a.dims[-1]
         name = f"arguments_{index}"
-        lines = ["", *(f'if (int status = call.extent("{d}", {size(d)})) return status;' for d in (m, n, k) if not d.is_static)]
+        lines = [
+            "",
+            *(f'if (int status = call.extent("{d}", {size(d)})) return status;' for d in (m, n, k) if not d.is_static),
+        ]
         batch = [f"static_cast<int>({size(a.dims[0])})"] if universal.batched is not None else []
         extents = ", ".join([*(f"static_cast<int>({size(d)})" for d in (m, n, k)), *batch])
         lines += [
@@ -313,7 +317,7 @@ class HostPrinter:
             for i in range(len(self.program.launches))
         ]
         launches = [
-            f'if (int status = launch_gemm<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), '
+            f"if (int status = launch_gemm<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), "
             f'"{self._device(n).namespace}", plan.arguments_{i}, static_cast<char*>(workspace) + plan.workspace_{i}, '
             f"static_cast<cudaStream_t>(stream))) return status;"
             for i, n in enumerate(self.program.launches)

@@ -28,6 +28,7 @@ from ucutlass.dialects.cutlass.views import layout_tag, matrix_stride
 from ucutlass.dialects.cutlass.visitors import node_arguments, tensor_type
 from ucutlass.dialects.ucutlass.types import TensorType
 
+
 @irdl_op_definition
 class ShapeOp(CppTypeOp):
     """`cute::Shape`: static extents."""

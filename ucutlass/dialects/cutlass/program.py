@@ -209,7 +209,9 @@ class ProgramOp(IRDLOperation):
         name = parser.parse_symbol_name()
         arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         parser.parse_characters("results")
-        names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: StringAttr(parser.parse_str_literal()))
+        names = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: StringAttr(parser.parse_str_literal())
+        )
         parser.parse_characters("target")
         target = parser.parse_str_literal()
         parser.parse_characters("source")

@@ -3,15 +3,25 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, StringAttr
+from xdsl.dialects.builtin import I64, DenseArrayBase, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, region_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
 
 from ucutlass.dialects.cutlass.core import (
-    Braces,
     TEMPLATE,
     TYPE,
+    Braces,
     CppTypeOp,
     Fragment,
     Member,
@@ -35,10 +45,12 @@ class FunctorOp(IRDLOperation):
 
     name = "cutlass.functor"
     compute = prop_def(Attribute)
+    fast = opt_prop_def(UnitAttr)
+    """Whether the fast forms of the operations may be used: every result is stored in 16 bits or fewer."""
     body = region_def("single_block")
     result = result_def(TEMPLATE)
     traits = traits_def(Pure(), IsolatedFromAbove())
-    assembly_format = "`compute` `(` $compute `)` $body attr-dict"
+    assembly_format = "(`fast` $fast^)? `compute` `(` $compute `)` $body attr-dict"
 
 
 @irdl_op_definition
@@ -221,9 +233,7 @@ class Sm90ComputeOp(CppTypeOp):
     functor = operand_def(TEMPLATE)
     element_output = prop_def(Attribute)
     element_compute = prop_def(Attribute)
-    assembly_format = (
-        "$functor `output` `(` $element_output `)` `compute` `(` $element_compute `)` attr-dict"
-    )
+    assembly_format = "$functor `output` `(` $element_output `)` `compute` `(` $element_compute `)` attr-dict"
 
     def template_arguments(self) -> Sequence[Fragment]:
         return (self.functor, cpp_element(self.element_output), cpp_element(self.element_compute), ROUND)

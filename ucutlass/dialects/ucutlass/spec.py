@@ -24,6 +24,9 @@ ParamKind = Literal["number", "dim", "dims", "bool", "word", "element", "layout"
 
 ParamValue = int | float | bool | str | Dim | tuple[Dim, ...] | ElementType | tuple[int, ...] | None
 
+FAST_ERROR = 2.0**-17
+"""Largest relative error of a fast form, 1.6 % of the unit roundoff of f16."""
+
 Family = Literal[
     "gemm",
     "conv",
@@ -212,6 +215,9 @@ class OpSpec:
     channels_of: str | None = None
     """An operand whose producers decide the derived parameter `axis`, the dimension of its channels. Rules and meanings
     get it beside the parameters; it is not written in programs."""
+    cuda_fast: CudaRule | None = None
+    """A cheaper scalar expression in f32, off by at most `FAST_ERROR` relative to the exact value: for results that are
+    stored in 16 bits or fewer."""
     resolve: Callable[[Call], Mapping[str, ParamValue]] | None = None
     """Values of absent parameters whose default depends on the operands' types; refuses nothing."""
 
@@ -230,9 +236,14 @@ class OpSpec:
         """The names of operands and parameters in the order of a call's positional arguments."""
         return self.positional or (*(o.name for o in self.operands), *(p.name for p in self.params))
 
-    def cuda_expression(self, constants: Mapping[str, ParamValue]) -> str:
-        """The scalar expression, in which a number stands as `T(0.01)`. Not for operations without one."""
+    def cuda_expression(self, constants: Mapping[str, ParamValue], fast: bool = False) -> str:
+        """The scalar expression, in which a number stands as `T(0.01)`. Not for operations without one.
+
+        `fast` takes the row's fast form where it has one.
+        """
         assert self.cuda is not None, f"{self.name} is not element-wise"
+        if fast and self.cuda_fast is not None:
+            return self.cuda_fast(constants)
         if not isinstance(self.cuda, str):
             return self.cuda(constants)
         numbers = {p.name: constants[p.name] for p in self.params if p.kind == "number"}

@@ -6,7 +6,7 @@ A functor reads leaves and the values of functors before it, so that a sub-expre
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.dialects.builtin import Float32Type, Float64Type, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ucutlass.dialects.cutlass.core import CppTemplate
@@ -14,6 +14,7 @@ from ucutlass.dialects.cutlass.visitors import FunctorOp, FunctorYieldOp
 from ucutlass.dialects.ucutlass import ConstantOp, UcuOp
 from ucutlass.dialects.ucutlass.kernel import set_exact_name
 from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.element_types import F16
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,12 @@ def plan_functors(stored: Sequence[SSAValue], operations: Sequence[UcuOp]) -> tu
     return tuple(plans)
 
 
-def build_functor(plan: FunctorPlan, compute: Attribute) -> FunctorOp:
+def allows_fast_forms(stored: Sequence[Attribute]) -> bool:
+    """Whether the types at which results are stored hide the error of the fast forms."""
+    return all(isinstance(t, TensorType) and t.element.unit_roundoff >= F16.unit_roundoff for t in stored)
+
+
+def build_functor(plan: FunctorPlan, compute: Attribute, fast: bool) -> FunctorOp:
     """The functor of a plan, its operations cloned into its region."""
     block = Block(arg_types=[value.type for value in plan.inputs])
     mapping: dict[SSAValue, SSAValue] = {}
@@ -68,7 +74,10 @@ def build_functor(plan: FunctorPlan, compute: Attribute) -> FunctorOp:
     end = FunctorYieldOp.build(operands=[mapping[plan.value]])
     end.location = plan.members[-1].location
     block.add_op(end)
-    functor = FunctorOp.build(properties={"compute": compute}, regions=[Region(block)], result_types=[CppTemplate()])
+    properties: dict[str, Attribute] = {"compute": compute}
+    if fast:
+        properties["fast"] = UnitAttr()
+    functor = FunctorOp.build(properties=properties, regions=[Region(block)], result_types=[CppTemplate()])
     functor.location = plan.members[-1].location
     return functor
 

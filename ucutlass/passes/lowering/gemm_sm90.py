@@ -32,7 +32,7 @@ from ucutlass.dialects.ucutlass.attributes import ConfigAttr
 from ucutlass.dialects.ucutlass.kernel import set_exact_name
 from ucutlass.dialects.ucutlass.types import MLIR_ELEMENT, TensorType
 from ucutlass.passes.lowering.contraction import Contraction, Leaf
-from ucutlass.passes.lowering.functors import FunctorPlan, build_functor, compute_type, plan_functors
+from ucutlass.passes.lowering.functors import FunctorPlan, allows_fast_forms, build_functor, compute_type, plan_functors
 from ucutlass.passes.lowering.sm90_names import epilogue_tag, kernel_tag
 
 CPP = CppType()
@@ -180,7 +180,8 @@ class Sm90GemmLowering:
 
     def _compute(self, plan: FunctorPlan, compute: Attribute, output: SSAValue | None) -> SSAValue:
         """The node of one functor; the one that feeds the main store converts to the type stored."""
-        functor = build_functor(plan, compute)
+        fast = allows_fast_forms([o.type for o in self.contraction.fused.outputs])
+        functor = build_functor(plan, compute, fast)
         name = plan.value.name_hint or "value"
         template = self._add(functor, f"{name}_fn")
         element = compute if output is None else _element(output)
@@ -321,5 +322,3 @@ def _tensor_arguments(arguments: Sequence[BlockArgument]) -> list[BlockArgument]
 def _element(value: SSAValue) -> Attribute:
     assert isinstance(value.type, TensorType)
     return value.type.element_type
-
-

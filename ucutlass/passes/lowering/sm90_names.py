@@ -39,5 +39,3 @@ def epilogue_tag(schedule: str, epilogue: str) -> str:
     tag = SCHEDULE_TAGS[schedule.removesuffix(FAST_SUFFIX)].tma_epilogue if epilogue == "tma" else NOSMEM_EPILOGUE
     assert tag is not None
     return tag
-
-

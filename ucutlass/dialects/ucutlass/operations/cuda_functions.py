@@ -24,14 +24,23 @@ def _function(name: str, source: str, *needs: str) -> CudaFunction:
     return CudaFunction(name, source.strip("\n").replace("FUNCTION", "CUTLASS_HOST_DEVICE"), needs)
 
 
+def _on_device(cutlass: str) -> str:
+    """The conversion instruction, where there is one: it rounds and saturates the same."""
+    return f"""#if defined(__CUDA_ARCH__)
+  return float({cutlass}(y));
+#endif
+"""
+
+
 def _narrow_float(name: str, mantissa: int, least_exponent: int, tail: str) -> CudaFunction:
     """Rounding to a float of few bits, through integers: the quantum is a power of two, so scaling by it is exact."""
+    device = _on_device("cutlass::half_t") if name == "f16" else ""
     source = f"""
 /// The value of {name} nearest to x, ties to even.
 template <class T>
 FUNCTION float round_{name}(T x) {{
   float const y = sticky_float(x);
-  int exponent = int(float_bits(y) >> 23 & 255u) - 127;
+{device}  int exponent = int(float_bits(y) >> 23 & 255u) - 127;
   exponent = exponent < {least_exponent} ? {least_exponent} : exponent;
   float const quantum = bits_float(uint32_t(exponent - {mantissa} + 127) << 23);
   float const per_quantum = bits_float(uint32_t({mantissa} - exponent + 127) << 23);
@@ -47,12 +56,13 @@ def _saturating(bound: float) -> str:
 
 def _short_float(name: str, dropped: int) -> CudaFunction:
     """Rounding to a float that has the exponents of `float` and `dropped` mantissa bits less."""
+    device = _on_device("cutlass::bfloat16_t") if name == "bf16" else ""
     source = f"""
 /// The value of {name} nearest to x, ties to even.
 template <class T>
 FUNCTION float round_{name}(T x) {{
   float const y = sticky_float(x);
-  uint32_t const bits = float_bits(y);
+{device}  uint32_t const bits = float_bits(y);
   uint32_t const rounded = bits + {hex((1 << (dropped - 1)) - 1)}u + (bits >> {dropped} & 1u);
   return y != y ? y : bits_float(rounded & {hex(0x100000000 - (1 << dropped))}u);
 }}"""
@@ -109,6 +119,73 @@ FUNCTION T mish(T x) {
   T const n = e * (e + T(2));
   return x > T(20) ? x : x * (n / (n + T(2)));
 }""",
+        ),
+        _function(
+            "exp2_approximate",
+            """
+/// 2 to the power x, to 2 ulp.
+FUNCTION float exp2_approximate(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return exp2f(x);
+#endif
+}""",
+        ),
+        _function(
+            "reciprocal_approximate",
+            """
+/// 1 / x, to 1 ulp.
+FUNCTION float reciprocal_approximate(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return 1.0f / x;
+#endif
+}""",
+        ),
+        _function(
+            "fast_sigmoid",
+            """
+/// 1 / (1 + e^-x).
+FUNCTION float fast_sigmoid(float x) {
+  return reciprocal_approximate(1.0f + exp2_approximate(x * -1.44269504f));
+}""",
+            "exp2_approximate",
+            "reciprocal_approximate",
+        ),
+        _function(
+            "fast_gelu_tanh",
+            """
+/// The tanh form of gelu, by the identity (1 + tanh(u)) / 2 = sigmoid(2 u).
+FUNCTION float fast_gelu_tanh(float x) {
+  return x * fast_sigmoid(x * (1.59576912f + 0.0713548163f * x * x));
+}""",
+            "fast_sigmoid",
+        ),
+        _function(
+            "fast_gelu",
+            """
+/// max(x, 0) - |x| q(|x|), where q is the upper tail of the normal distribution: e^(-x^2/2) times a polynomial in
+/// 1 / (1 + 0.28 |x|), fitted by least squares with weights to equalize its relative error, 3.7e-6.
+FUNCTION float fast_gelu(float x) {
+  float const a = fminf(fabsf(x), 20.0f);
+  float const t = reciprocal_approximate(fmaf(0.28f, a, 1.0f));
+  float p = fmaf(t, -0.0502313409f, 0.105443868f);
+  p = fmaf(t, p, 0.0249490669f);
+  p = fmaf(t, p, 0.094456395f);
+  p = fmaf(t, p, 0.101935659f);
+  p = fmaf(t, p, 0.111740667f);
+  p = fmaf(t, p, 0.111703845f);
+  float const q = p * t * exp2_approximate(a * a * -0.721347520f);
+  return x != x ? x : fmaf(-a, q, fmaxf(x, 0.0f));
+}""",
+            "exp2_approximate",
+            "reciprocal_approximate",
         ),
         _function(
             "power",

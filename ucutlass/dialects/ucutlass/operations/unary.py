@@ -38,10 +38,13 @@ def unary(
     *,
     converts: Conversion = "result",
     number: Callable[[int | float], int | float] | None = None,
+    fast: CudaRule | None = None,
 ) -> OpSpec:
     """A row of the table."""
     operands = (Operand("x", number=number is not None),)
-    return OpSpec(name, "unary", operands, params, rule, doc, torch, cuda, converts, flops, number=number)
+    return OpSpec(
+        name, "unary", operands, params, rule, doc, torch, cuda, converts, flops, number=number, cuda_fast=fast
+    )
 
 
 def _keeps(accepts: Kinds) -> TypeRule:
@@ -131,6 +134,10 @@ def _gelu_expression(constants: Mapping[str, ParamValue]) -> str:
     return "T(0.5) * x * (T(1) + erf(x * T(0.7071067811865476)))"
 
 
+def _fast_gelu(constants: Mapping[str, ParamValue]) -> str:
+    return "ucu::fast_gelu_tanh(x)" if constants["approximate"] == "tanh" else "ucu::fast_gelu(x)"
+
+
 def _cast_expression(constants: Mapping[str, ParamValue]) -> str:
     element = constants["dtype"]
     assert isinstance(element, ElementType)
@@ -188,6 +195,7 @@ ROWS: tuple[OpSpec, ...] = (
         lambda t, x, approximate: t.nn.functional.gelu(x, approximate=approximate),
         _keeps(FLOAT),
         (Param("approximate", "word", "none", "exact (`none`) or `tanh`", ("none", "tanh")),),
+        fast=_fast_gelu,
     ),
     unary(
         "silu",
@@ -196,6 +204,7 @@ ROWS: tuple[OpSpec, ...] = (
         "x / (T(1) + exp(-x))",
         lambda t, x: t.nn.functional.silu(x),
         _keeps(FLOAT),
+        fast=lambda constants: "x * ucu::fast_sigmoid(x)",
     ),
     unary(
         "mish",
@@ -205,7 +214,15 @@ ROWS: tuple[OpSpec, ...] = (
         lambda t, x: t.nn.functional.mish(x),
         _keeps(FLOAT),
     ),
-    unary("sigmoid", "`1 / (1 + exp(-x))`.", 4, "T(1) / (T(1) + exp(-x))", lambda t, x: t.sigmoid(x), _floats()),
+    unary(
+        "sigmoid",
+        "`1 / (1 + exp(-x))`.",
+        4,
+        "T(1) / (T(1) + exp(-x))",
+        lambda t, x: t.sigmoid(x),
+        _floats(),
+        fast=lambda constants: "ucu::fast_sigmoid(x)",
+    ),
     unary(
         "hardsigmoid",
         "`min(max(x + 3, 0), 6) / 6`.",
