@@ -2,7 +2,7 @@
 
 A leaf: imports only the standard library. A `Dim` is a polynomial with integer coefficients over *atoms*; an atom is a
 dimension name or a floor division or remainder that does not simplify. Sizes are non-negative, so `/` in the language
-is floor division. `Facts` holds what a kernel's `where` clause guarantees and decides equality and divisibility under it.
+is floor division. `Facts` holds what a kernel's `where` clause guarantees and decides equality and divisibility.
 """
 
 import math
@@ -22,7 +22,10 @@ class Quotient:
     denominator: "Dim"
 
     def __str__(self) -> str:
-        return f"{_parenthesized(self.numerator)} {self.kind} {_parenthesized(self.denominator)}"
+        terms = self.numerator.terms
+        is_product = len(terms) == 1 and terms[0][1] > 0  # operators of one rank bind from the left
+        numerator = str(self.numerator) if is_product else _parenthesized(self.numerator)
+        return f"{numerator} {self.kind} {_parenthesized(self.denominator)}"
 
 
 Atom = str | Quotient
@@ -187,9 +190,12 @@ class Dim:
         if not self.terms:
             return "0"
         parts: list[str] = []
-        for monomial, coefficient in self.terms:
+        # What is added comes first: `where` clauses have no sign.
+        for monomial, coefficient in sorted(self.terms, key=lambda term: term[1] < 0):
             sign = "-" if coefficient < 0 else "+"
-            factors = [str(a) if isinstance(a, str) else f"({a})" for a in monomial]
+            # A quotient that is a whole term stands bare, but not after a leading sign: that would bind to its numerator.
+            is_bare = len(monomial) == 1 and abs(coefficient) == 1 and (bool(parts) or coefficient > 0)
+            factors = [str(a) if is_bare or isinstance(a, str) else f"({a})" for a in monomial]
             if abs(coefficient) != 1 or not factors:
                 factors.insert(0, str(abs(coefficient)))
             body = " * ".join(factors)

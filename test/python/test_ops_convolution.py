@@ -69,7 +69,7 @@ def test_every_step_may_be_a_dynamic_size() -> None:
     )
     formula = result(found)
     conditions = {str(c) for c in found.needs}
-    assert {"S >= 1", "P >= 0", "D >= 1", "G >= 1", "(K % G) == 0"} <= conditions, conditions
+    assert {"S >= 1", "P >= 0", "D >= 1", "G >= 1", "K % G == 0"} <= conditions, conditions
     for h, r, s, p, d in itertools.product((4, 7, 9), (1, 3), (1, 2), (0, 1), (1, 2)):
         bindings = {"N": 2, "C": 2, "H": h, "K": 4, "R": r, "S": s, "P": p, "D": d, "G": 2}
         x, w = torch.zeros(2, 2, h), torch.zeros(4, 1, r)
@@ -290,7 +290,7 @@ def test_what_is_guaranteed_decides_the_groups() -> None:
     assert refusal_of(call("conv1d", "f16[N, C, 8]", "f16[8, W, 3]", **ask)).code == "UC0301"
     asked = call("conv1d_wgrad", "f16[N, 8, 6]", "f16[N, C, 8]", kernel_size=3, **ask)
     assert result(asked).dims[1] == Dim.of("C / 4")
-    assert [str(c) for c in asked.needs] == ["(C % 4) == 0"]
+    assert [str(c) for c in asked.needs] == ["C % 4 == 0"]
     granted = call("conv1d_wgrad", "f16[N, 8, 6]", "f16[N, C, 8]", kernel_size=3, facts=["C % 8 == 0"], **ask)
     assert result(granted).dims[1] == Dim.of("C / 4") and granted.needs == []
 

@@ -5,7 +5,7 @@
 // CHECK-LABEL: ucutlass.kernel @one
 ucutlass.kernel @one(%x: !ucutlass.tensor<["N", 8, "L"], f32>, %w: !ucutlass.tensor<[16, 8, 3], f32>, %v: !ucutlass.tensor<[8, 16, 3], f32>, %dy: !ucutlass.tensor<["N", 16, 10], f32>, %z: !ucutlass.tensor<["N", 8, 12], f32>) -> (!ucutlass.tensor<["N", 8, "L"], f32>) {
   // A dynamic extent has a formula.
-  // CHECK: %y = ucutlass.conv1d %x, %w {padding = #ucutlass.dims<[1]>, stride = #ucutlass.dims<[2]>} : {{.*}} -> !ucutlass.tensor<["N", 16, "((L + 1) / 2)"], f32>
+  // CHECK: %y = ucutlass.conv1d %x, %w {padding = #ucutlass.dims<[1]>, stride = #ucutlass.dims<[2]>} : {{.*}} -> !ucutlass.tensor<["N", 16, "(L + 1) / 2"], f32>
   %y = ucutlass.conv1d %x, %w {padding = #ucutlass.dims<[1]>, stride = #ucutlass.dims<[2]>} : (!ucutlass.tensor<["N", 8, "L"], f32>, !ucutlass.tensor<[16, 8, 3], f32>) -> !ucutlass.unresolved
   // CHECK: %t = ucutlass.conv_transpose1d %x, %v {output_padding = #ucutlass.dims<[1]>, padding = #ucutlass.dims<[1]>, stride = #ucutlass.dims<[2]>} : {{.*}} -> !ucutlass.tensor<["N", 16, "2 * L"], f32>
   %t = ucutlass.conv_transpose1d %x, %v {output_padding = #ucutlass.dims<[1]>, padding = #ucutlass.dims<[1]>, stride = #ucutlass.dims<[2]>} : (!ucutlass.tensor<["N", 8, "L"], f32>, !ucutlass.tensor<[8, 16, 3], f32>) -> !ucutlass.unresolved
