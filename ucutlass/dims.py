@@ -193,7 +193,7 @@ class Dim:
         # What is added comes first: `where` clauses have no sign.
         for monomial, coefficient in sorted(self.terms, key=lambda term: term[1] < 0):
             sign = "-" if coefficient < 0 else "+"
-            # A quotient that is a whole term stands bare, but not after a leading sign: that would bind to its numerator.
+            # A quotient that is a whole term stands bare, but not after a leading sign, which binds to its numerator.
             is_bare = len(monomial) == 1 and abs(coefficient) == 1 and (bool(parts) or coefficient > 0)
             factors = [str(a) if is_bare or isinstance(a, str) else f"({a})" for a in monomial]
             if abs(coefficient) != 1 or not factors:
