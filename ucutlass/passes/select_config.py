@@ -49,7 +49,9 @@ class SelectConfigPass(ModulePass):
                 _no_kernel(ctx, contraction, described)
                 continue
             group.selection = complete(chosen, described)
-            operation_remark(ctx, contraction.root, "UC0607", f"{contraction.root.spec.name} runs as{chosen.describe()}")
+            operation_remark(
+                ctx, contraction.root, "UC0608", f"{contraction.root.spec.name} runs as{chosen.describe()}"
+            )
         stop_if_errors(ctx)
 
 
