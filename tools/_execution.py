@@ -55,7 +55,7 @@ class Execution:
         combinations = list(sizes(self.args.dim))
         if not self.args.interpret:
             self._require_gpu()
-        self.program.read(self.args.target).run("infer")
+        self.program.read(self.args.target).run(["infer"])
         if self.program.fine:
             with into(self.engine, self.given.source):
                 kernels = self._chosen()

@@ -23,9 +23,9 @@ class Flag:
     help: str
     value: str | None = None
     """How help shows the value; None for a switch."""
-    default: str | int | None = None
+    default: str | float | None = None
     choices: tuple[str, ...] = ()
-    kind: Callable[[str], str | int] = str
+    kind: Callable[[str], str | float] = str
     bare: str | None = None
     """The value that the flag without one stands for; then a value follows only after `=`."""
     repeatable: bool = False
@@ -136,6 +136,17 @@ def positive(text: str) -> int:
 def non_negative(text: str) -> int:
     """A whole number from 0."""
     return _whole(text, 0)
+
+
+def positive_number(text: str) -> float:
+    """A number greater than 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number greater than 0")
+    return value
 
 
 def _whole(text: str, least: int) -> int:

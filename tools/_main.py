@@ -290,6 +290,21 @@ def _explain_click(tool: str, error: BaseException, form: Form) -> int | None:
     return None
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """A formatter of a known width: argparse makes one for every flag, and would load the archive modules to find it."""
+    return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size().columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """argparse without abbreviations, whose errors name the nearest thing that exists."""
 
@@ -299,7 +314,7 @@ class ArgumentParser(argparse.ArgumentParser):
             description=description,
             epilog=epilog,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_formatter,
         )
 
     def error(self, message: str) -> NoReturn:

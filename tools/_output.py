@@ -5,7 +5,6 @@ Imports only the standard library and the leaves.
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 
 from ucutlass_tools._main import NO_SPACE
@@ -35,6 +34,8 @@ def _write_file(path: str, data: bytes) -> None:
         with open(path, "wb") as file:  # a device or a pipe cannot be replaced
             file.write(data)
         return
+    import tempfile  # brings the archive and random modules along
+
     # The link stays a link, and the file keeps its permissions.
     path = os.path.realpath(path)
     descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".ucutlass-", suffix=".tmp")

@@ -4,12 +4,11 @@ Imports xDSL and the compiler. Whatever goes wrong with the program ends in the 
 """
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
 
 from ucutlass_tools._input import Input
-from ucutlass_tools._pipeline import read_pipeline
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Dialect
@@ -26,7 +25,7 @@ from ucutlass.diagnostics.locations import report_failure, set_engine, span_of
 from ucutlass.diagnostics.source import SourceFile
 from ucutlass.dialects.ucutlass.kernel import TARGET_ATTRIBUTE, kernels_of, target_of
 from ucutlass.passes.pipelines import run_passes
-from ucutlass.registry import DIALECTS, FRONTENDS, TARGETS, all_dialects, find
+from ucutlass.registry import DIALECTS, FRONTENDS, PASSES, PIPELINES, TARGETS, all_dialects, find
 
 _MLIR_INPUT = "UC0018"
 _INVALID_IR = "UC0021"
@@ -130,11 +129,11 @@ class Program:
     def fine(self) -> bool:
         return self.module is not None and not self.engine.has_errors
 
-    def run(self, pipeline: str) -> "Program":
-        """Run a pipeline, unless something is wrong already."""
+    def run(self, names: Sequence[str]) -> "Program":
+        """Run passes, unless something is wrong already."""
         if self.module is None or self.engine.has_errors:
             return self
-        passes = [step.module_pass for step in read_pipeline(pipeline)]
+        passes = [PASSES[name].load()() for name in names]
         with into(self.engine, self.given.source):
             run_passes(self.ctx, self.module, passes)
         return self
@@ -145,7 +144,7 @@ class Program:
 
         if self.module is not None and not self.engine.has_errors:
             record_sources(self.module)
-        return self.run("default")
+        return self.run(PIPELINES["default"].passes)
 
     def emit(self, form: str) -> str | None:
         """The program in an output form, `cuda{symbol-suffix=hash}`; None where something is wrong."""

@@ -6,7 +6,6 @@ tried; the first is the one that its tensor cores were built for.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
@@ -98,6 +97,8 @@ def architecture(name: str) -> Architecture:
         )
     fix = NEAREST.get(name)
     if fix is None:
+        from difflib import get_close_matches  # only a mistake needs it
+
         close = get_close_matches(name, ARCHITECTURES, 1, 0.7)
         fix = close[0] if close else None
         hint = f"; did you mean {fix}?" if fix else ""

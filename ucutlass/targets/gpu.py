@@ -8,11 +8,12 @@ error.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import cast
+
+_DATA = Path(__file__).with_name("gpus")
 
 
 class UnknownGpuError(ValueError):
@@ -97,8 +98,7 @@ class Gpu:
 @cache
 def gpu_names() -> tuple[str, ...]:
     """Names of all GPUs that there is data for."""
-    folder = files("ucutlass.targets") / "gpus"
-    return tuple(sorted(f.name.removesuffix(".json") for f in folder.iterdir() if f.name.endswith(".json")))
+    return tuple(sorted(file.stem for file in _DATA.glob("*.json")))
 
 
 @cache
@@ -106,13 +106,15 @@ def load_gpu(name: str) -> Gpu:
     """The GPU of a name, `h200`."""
     wanted = name.strip().lower()
     if wanted not in gpu_names():
+        from difflib import get_close_matches  # only a mistake needs it
+
         close = get_close_matches(wanted, gpu_names(), 1)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise UnknownGpuError(
             f"there is no data for GPU {name!r}: known are {', '.join(gpu_names())}{hint} Add a data file with its"
             " peaks, or measure them with `ucutlass-sol --calibrate`"
         )
-    data = json.loads((files("ucutlass.targets") / "gpus" / f"{wanted}.json").read_text("utf-8"))
+    data = json.loads((_DATA / f"{wanted}.json").read_text("utf-8"))
     return gpu_from_data(data)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -37,7 +37,7 @@ struct ucutlass_tensor {
 
 @cache
 def _support() -> str:
-    return files("ucutlass.backend").joinpath("support", "launch.inc").read_text(encoding="utf-8").rstrip()
+    return (Path(__file__).parents[1] / "support" / "launch.inc").read_text(encoding="utf-8").rstrip()
 
 
 def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
