@@ -10,7 +10,10 @@ this package is imported.
 | `storage` | tensors as they lie in memory: data types, packed 4-bit integers, layouts |
 | `bindings` | the sizes that dimension names stand for, and the conditions on them |
 | `contraction` | products of any types through PyTorch's floating-point kernels |
+| `elementwise` | element-wise operations of any shapes, element by element |
 | `ucutlass` | the operations of the `ucutlass` dialect |
+| `device` | what a running device kernel sees |
+| `cutlass` | the operations of the `cutlass` dialect |
 | `run` | interprets one kernel of a module of any dialect that has a module here |
 | `roles` | arguments that are indices, or must be positive |
 | `inputs` | random inputs that suit a kernel |

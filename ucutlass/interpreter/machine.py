@@ -75,6 +75,10 @@ class Machine:
             return value.clamp(-element.max_finite, element.max_finite) if element.is_fp8 else value
         return self.computed(round_to(self.torch, value, element), element)
 
+    def in_memory(self, value: "Tensor", element: ElementType) -> "Tensor":
+        """The value as it is read back from memory inside of a kernel."""
+        return self.rounded(value, element) if self.options.cuts else self.computed(value, element)
+
     def load(self, stored: "Tensor", type_: TensorType, label: str) -> "Tensor":
         """The values of a stored tensor. Raises DiagnosticError UC1002 on another data type or shape."""
         expected = storage_dtype(self.torch, type_.element)

@@ -1,20 +1,21 @@
 """Interprets one kernel of a module.
 
-Imports xDSL's interpreter and this package's machine. A dialect takes part with one line of `FUNCTIONS`: a class of
-`KernelFunctions`, imported when a module has operations of the dialect.
+Imports xDSL's interpreter and this package's machine and bindings. A dialect takes part with one line of `FUNCTIONS`: a
+class of `KernelFunctions`, imported when a module has operations of the dialect.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from ucutlass.interpreter.bindings import Signature, bind_shapes, logical_shapes
 from ucutlass.interpreter.machine import Machine, Options, Precision
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FUNCTIONS: Mapping[str, str] = {
     "ucutlass": "ucutlass.interpreter.ucutlass:UcutlassFunctions",
+    "cutlass": "ucutlass.interpreter.cutlass:CutlassFunctions",
 }
 """The interpreter functions of each dialect, `module:Class` of a subclass of `KernelFunctions`."""
 
@@ -39,6 +41,19 @@ class KernelFunctions(InterpreterFunctions, ABC):
     @abstractmethod
     def call_kernel(self, interpreter: Interpreter, kernel: Operation, inputs: "Sequence[Tensor]") -> "list[Tensor]":
         """The stored results of a kernel for stored inputs. Raises DiagnosticError where these do not fit."""
+
+    def run_body(
+        self, interpreter: Interpreter, signature: Signature, body: Region, inputs: "Sequence[Tensor]"
+    ) -> "list[Tensor]":
+        """The stored results of a kernel with this signature and body."""
+        machine = self.machine
+        machine.sizes = bind_shapes(signature, logical_shapes(signature, [tuple(t.shape) for t in inputs]))
+        values = tuple(
+            machine.load(tensor, type_, f"argument {label} of kernel {signature.name}")
+            for tensor, (label, type_) in zip(inputs, signature.arguments, strict=True)
+        )
+        results = cast("tuple[Tensor, ...]", interpreter.run_ssacfg_region(body, values, signature.name))
+        return [machine.store(v, t) for v, t in zip(results, signature.results, strict=True)]
 
 
 def interpret(

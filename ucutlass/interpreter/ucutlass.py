@@ -31,10 +31,10 @@ from ucutlass.dialects.ucutlass.kernel import ConstantOp, FusedOp, KernelOp, Ret
 from ucutlass.dialects.ucutlass.spec import OpSpec, ParamValue
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim
-from ucutlass.element_types import ElementType
-from ucutlass.interpreter.bindings import Signature, bind_shapes, logical_shapes
+from ucutlass.interpreter.bindings import Signature
 from ucutlass.interpreter.contraction import OperandType, contract, round_operand
-from ucutlass.interpreter.machine import PythonParam, Value
+from ucutlass.interpreter.elementwise import elementwise
+from ucutlass.interpreter.machine import Machine, PythonParam, Value
 from ucutlass.interpreter.run import KernelFunctions
 
 if TYPE_CHECKING:
@@ -67,14 +67,7 @@ class _Functions(KernelFunctions):
 
     def call_kernel(self, interpreter: Interpreter, kernel: Operation, inputs: "Sequence[Tensor]") -> "list[Tensor]":
         assert isinstance(kernel, KernelOp)
-        machine, signature = self.machine, Signature.of(kernel)
-        machine.sizes = bind_shapes(signature, logical_shapes(signature, [tuple(t.shape) for t in inputs]))
-        values = tuple(
-            machine.load(tensor, type_, f"argument {label} of kernel {signature.name}")
-            for tensor, (label, type_) in zip(inputs, signature.arguments, strict=True)
-        )
-        results = cast("tuple[Tensor, ...]", interpreter.run_ssacfg_region(kernel.body, values, signature.name))
-        return [machine.store(v, t) for v, t in zip(results, signature.results, strict=True)]
+        return self.run_body(interpreter, Signature.of(kernel), kernel.body, inputs)
 
     @impl_terminator(ReturnOp)
     def run_return(
@@ -95,18 +88,12 @@ class _Functions(KernelFunctions):
     @impl(FusedOp)
     def run_fused(self, interpreter: Interpreter, op: FusedOp, args: PythonValues) -> PythonValues:
         read = tuple(
-            self._in_memory(cast("Tensor", value), type_.element) if (type_ := _tensor_type(operand)) else value
+            self.machine.in_memory(cast("Tensor", value), type_.element) if (type_ := _tensor_type(operand)) else value
             for value, operand in zip(args, op.inputs, strict=True)
         )
         yielded = cast("tuple[Tensor, ...]", interpreter.run_ssacfg_region(op.body, read, "fused"))
         types = [_resolved(output.type) for output in op.outputs]
-        return tuple(self._in_memory(value, type_.element) for value, type_ in zip(yielded, types, strict=True))
-
-    def _in_memory(self, value: "Tensor", element: ElementType) -> "Tensor":
-        """The value as it is read back from memory."""
-        if self.machine.options.cuts:
-            return self.machine.rounded(value, element)
-        return self.machine.computed(value, element)
+        return tuple(self.machine.in_memory(value, type_.element) for value, type_ in zip(yielded, types, strict=True))
 
     def run_row(self, interpreter: Interpreter, op: UcuOp, args: PythonValues) -> PythonValues:
         """Runs an operation of the tables."""
@@ -144,7 +131,9 @@ class _Functions(KernelFunctions):
             return contract(machine, spec, op.setters, operands, types, params, result)
         if is_rounding_point(spec):
             value = cast("Tensor", operands[spec.operands[0].name])
-            return self._in_memory(value, result) if spec.family == "staging" else machine.rounded(value, result)
+            return machine.in_memory(value, result) if spec.family == "staging" else machine.rounded(value, result)
+        if spec.is_elementwise:
+            return elementwise(machine, spec, operands, params)
         values = list(operands.values())
         if spec.family == "attention":
             # The mask is optional, and no factor of a product.
@@ -167,6 +156,22 @@ class _Functions(KernelFunctions):
                 )
             computed.append(self.machine.computed(value, type_.element))
         return tuple(computed)
+
+
+def elementwise_value(machine: Machine, op: UcuOp, operands: Sequence[Value]) -> "Tensor | int | float":
+    """The value of an element-wise operation on tensors of one shape and numbers, whatever shapes its types have."""
+    spec = op.spec
+    if op.is_number:
+        assert spec.number is not None
+        return spec.number(*operands)
+    element = _resolved(op.results[0].type).element
+    if is_rounding_point(spec):
+        return machine.rounded(cast("Tensor", operands[0]), element)
+    call = op.call(facts_at(op))
+    assert call is not None, "the operands of an operation with a type have types"
+    params = {name: python_param(value, machine.sizes) for name, value in call.params.items()}
+    named = {operand.name: value for operand, value in zip(spec.operands, operands, strict=True)}
+    return machine.computed(elementwise(machine, spec, named, params), element)
 
 
 def _resolved(type_: Attribute) -> TensorType:

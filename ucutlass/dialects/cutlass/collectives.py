@@ -159,6 +159,9 @@ class GemmUniversalOp(CppTypeOp):
     epilogue = operand_def(TYPE)
     scheduler = prop_def(StringAttr)
     batched = opt_prop_def(UnitAttr)
+    swapped = opt_prop_def(UnitAttr)
+    """Whether A and B are the program's factors transposed and exchanged, so that every result is a transposed view. The
+    C++ is the same; who reads the dialect learns in which order the program forms its sums."""
     splits = opt_prop_def(IntegerAttr[I64])
     raster = opt_prop_def(StringAttr)
     swizzle = opt_prop_def(IntegerAttr[I64])

@@ -311,6 +311,8 @@ class Sm90GemmLowering:
         assert isinstance(result, TensorType)
         if result.rank == 3:
             properties["batched"] = UnitAttr()
+        if self._swapped:
+            properties["swapped"] = UnitAttr()
         op = GemmUniversalOp.build(operands=[mainloop, epilogue], properties=properties, result_types=[CPP])
         return self._add(op, "kernel")
 
