@@ -38,6 +38,8 @@ STREAM_K_MIN_TILES = 8
 """At most so many k tiles make stream-k fall back to whole tiles."""
 NON_PERSISTENT_GAP = 600
 """Clocks between two thread blocks on a multiprocessor."""
+STEP_CLOCKS = 40
+"""Waiting at the barriers of one k step."""
 COPIES_PER_CLOCK = 32
 """cp.async instructions that a multiprocessor retires."""
 STREAM_K_MIN_STEPS = 8
@@ -199,6 +201,7 @@ def _step_clocks(
     l2 = shared * running / constants.l2_bytes_per_clock
     latency = constants.memory_latency_clocks / max(1, config.stages - 1)
     clocks = _overlapped(math_clocks * per_sm, port * per_sm, l2, latency)
+    clocks += STEP_CLOCKS
     clocks *= 1 + CLUSTER_SLOWDOWN * (config.cluster[0] * config.cluster[1]).bit_length()
     if config.schedule == "multistage" or config.schedule in CPASYNC_SCHEDULES:
         copies = sum(

@@ -310,7 +310,9 @@ def _conv_tiles(candidate: Candidate) -> tuple[Shape3, ...]:
     return tuple(t for t in _grid(candidate.problem.a.element.bits) if t[0] in (64, 128))
 
 
-_EXCLUDED_FROM_CONV = frozenset({"operands_suit_the_loads", "schedule_takes_the_operands"})
+_EXCLUDED_FROM_CONV = frozenset(
+    {"operands_suit_the_loads", "schedule_takes_the_operands", "operands_are_laid_out_for_wgmma"}
+)
 
 SM90_CONV = Family(
     "sm90_3x",
@@ -356,6 +358,12 @@ def families(arch: Architecture, for_conv: bool = False) -> tuple[Family, ...]:
     """The families of a target, the one it was built for first."""
     table = CONV_FAMILIES if for_conv else FAMILIES
     return tuple(table[name] for name in arch.families if name in table)
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule once, for documentation."""
+    rows = [*FAMILIES.values(), *CONV_FAMILIES.values()]
+    return tuple(dict.fromkeys(r for family in rows for r in family.rules))
 
 
 def schedules_of(arch: Architecture) -> tuple[Schedule, ...]:

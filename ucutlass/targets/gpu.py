@@ -111,8 +111,8 @@ def load_gpu(name: str) -> Gpu:
         close = get_close_matches(wanted, gpu_names(), 1)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise UnknownGpuError(
-            f"there is no data for GPU {name!r}: known are {', '.join(gpu_names())}{hint} Add a data file with its"
-            " peaks, or measure them with `ucutlass-sol --calibrate`"
+            f"there is no data for GPU {name!r}: known are {', '.join(gpu_names())}{hint}; another chip's peaks would"
+            " give wrong bounds, so add a data file or measure them with `ucutlass-sol --calibrate`"
         )
     data = json.loads((_DATA / f"{wanted}.json").read_text("utf-8"))
     return gpu_from_data(data)
@@ -174,7 +174,7 @@ def gpu_for_device_name(device_name: str) -> Gpu:
         known |= dict.fromkeys(gpu.device_names, name)
     if wanted not in known:
         raise UnknownGpuError(
-            f"there is no data for device {device_name!r}: known are {', '.join(sorted(known))}. Name the GPU that it"
-            f" equals ({', '.join(gpu_names())}), or add a data file with its peaks"
+            f"there is no data for device {device_name!r}: known are {', '.join(sorted(known))}; name the GPU that it"
+            f" equals ({', '.join(gpu_names())}) or add a data file with its peaks"
         )
     return load_gpu(known[wanted])

@@ -381,12 +381,6 @@ class Config:
             settings["swap_ab"] = ()
         return settings
 
-    def is_set(self, name: str) -> bool:
-        """Whether a field, named as its setter, is given."""
-        if name == "alignment":
-            return bool(self.alignment)
-        return getattr(self, name) is not None
-
     def describe(self) -> str:
         """As setters of the language, for messages and lists."""
         parts: list[str] = []

@@ -20,6 +20,7 @@ REFINED = 8
 SPACE_LIMIT = 1500
 DIVIDED_SCHEDULES = ("cooperative", "cpasync_cooperative", "multistage")
 MAX_SLICES = 32
+DIVIDED_MARGIN = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,12 @@ def _ordered(config: Config, partial: Config) -> Iterator[Config]:
             yield replace(config, raster=order, swizzle=swizzle)
 
 
+def _key(ranked: Ranked) -> float:
+    """Predicted time; a divided reduction must promise a clear gain: it depends on how blocks happen to meet."""
+    divided = ranked.config.scheduler == "stream_k" or (ranked.config.split_k or 1) > 1
+    return ranked.cost.us * (DIVIDED_MARGIN if divided else 1.0)
+
+
 def rank(
     problem: Problem,
     epilogue: EpilogueSpec,
@@ -95,19 +102,17 @@ def rank(
     """
     found = candidates(problem, epilogue, partial, arch, every_family)
     ranked = [Ranked(c, predict(problem, epilogue, c, gpu)) for c in found]
-    ranked.sort(key=lambda r: r.cost.us)
+    ranked.sort(key=_key)
     sliced = [Ranked(s, predict(problem, epilogue, s, gpu)) for r in ranked for s in _sliced(r, partial, gpu)]
-    legal = [
-        r for r in sorted(sliced, key=lambda r: r.cost.us)[: 4 * count] if exists(problem, epilogue, r.config, arch)
-    ]
-    ranked = sorted([*ranked, *legal], key=lambda r: r.cost.us)[:count]
+    legal = [r for r in sorted(sliced, key=_key)[: 4 * count] if exists(problem, epilogue, r.config, arch)]
+    ranked = sorted([*ranked, *legal], key=_key)[:count]
     if partial.raster is not None and partial.swizzle is not None:
         return ranked
     refined: list[Ranked] = []
     for r in ranked:
         options = [Ranked(c, predict(problem, epilogue, c, gpu)) for c in _ordered(r.config, partial)] or [r]
-        refined.append(min([r, *options], key=lambda o: o.cost.us))
-    return sorted(refined, key=lambda r: r.cost.us)
+        refined.append(min([r, *options], key=_key))
+    return sorted(refined, key=_key)
 
 
 def select(

@@ -19,6 +19,7 @@ from ucutlass.targets.problem import EpilogueSpec, Operand, Shape3
 
 BARRIER_BYTES = 16
 """One stage of a pipeline: a full and an empty barrier."""
+TENSOR_MAP_BYTES = 128
 COOPERATIVE_SCHEDULES = ("cooperative", "cpasync_cooperative")
 PINGPONG_SCHEDULES = ("pingpong", "cpasync_pingpong")
 CPASYNC_SCHEDULES = ("cpasync", "cpasync_cooperative", "cpasync_pingpong")
@@ -144,7 +145,7 @@ def sm90_kernel_carveout(grouping: str | None, mixed: bool) -> int:
     """Tensor maps, and the barriers of the scheduler that fetches group sizes."""
     if grouping is None:
         return 0
-    return 128 * (4 if mixed else 2) + (128 if grouping == "grouped" else 0)
+    return TENSOR_MAP_BYTES * (4 if mixed else 2) + (128 if grouping == "grouped" else 0)
 
 
 def sm90_auto_stages(limit: int, carveout: int, kernel_carveout: int, operand_bytes: int, unit: int = 128) -> int:
@@ -154,26 +155,34 @@ def sm90_auto_stages(limit: int, carveout: int, kernel_carveout: int, operand_by
 
 
 def sm90_total(
-    schedule: str, epilogue: EpilogueStorage, stages: int, operand_bytes: int, kernel_carveout: int = 0
+    schedule: str,
+    epilogue: EpilogueStorage,
+    stages: int,
+    operand_bytes: int,
+    *,
+    main_unit: int = 128,
+    mixed: bool = False,
+    grouping: str | None = None,
 ) -> int:
-    """Shared memory of the whole kernel."""
-    main_loop = stages * operand_bytes
+    """Shared memory of the whole kernel.
+
+    `main_unit` is the alignment of the operands' buffers: 128, or that of the swizzles where A goes through registers.
+    A mixed main loop holds the empty buffers of scales and zero points too.
+    """
+    main_loop = stages * operand_bytes + (main_unit if mixed else 0)
+    if schedule == "tma":
+        return main_loop + BARRIER_BYTES * stages
+    unit = max(epilogue.unit, main_unit)
     barriers = BARRIER_BYTES * (stages + max(epilogue.stages_c, 1))
-    if schedule in ("warpspecialized", "tma"):
+    if schedule in ("warpspecialized", "cpasync"):
         # Not persistent: the epilogue starts when the main loop is over and takes its place.
-        return max(main_loop, epilogue.tensor_bytes) + round_up(barriers, max(epilogue.unit, 128))
+        return round_up(max(main_loop, epilogue.tensor_bytes) + round_up(barriers, unit), unit)
     if schedule in CPASYNC_SCHEDULES:
-        order = 32 if schedule == "cpasync_pingpong" else 0
-        return main_loop + 128 + round_up(barriers + order, 128)
-    order = 48 if schedule in PINGPONG_SCHEDULES else 16
-    tensors = round_up(epilogue.tensor_bytes, max(epilogue.unit, 128))
-    return (
-        round_up(barriers + order, epilogue.unit)
-        + tensors
-        + main_loop
-        + kernel_carveout
-        + (256 if kernel_carveout else 0)
-    )
+        return main_loop + 128 + round_up(barriers + (32 if schedule in PINGPONG_SCHEDULES else 0), 128)
+    barriers += 48 if schedule in PINGPONG_SCHEDULES else 16
+    if grouping is not None:
+        barriers += TENSOR_MAP_BYTES * 4 + (384 if grouping == "grouped" else 128)
+    return round_up(round_up(barriers, unit) + round_up(epilogue.tensor_bytes, main_unit) + main_loop, unit)
 
 
 def accumulator_registers(tile_m: int, tile_n: int, threads: int, bits: int) -> int:

@@ -77,6 +77,22 @@ def groups_are_one(candidate: Candidate) -> Finding | None:
     )
 
 
+@rule(
+    "UC0521",
+    source="conv/collective/builders/sm90_gmma_builder.inl: only 16-bit wgmma takes operands without k contiguous",
+)
+def gradients_are_16_bit(candidate: Candidate) -> Finding | None:
+    """Gradients read tensors along their channels, which only 16-bit instructions do."""
+    conv = conv_of(candidate)
+    if conv.kind == "fprop" or conv.element.bits == 16:
+        return None
+    return Finding(
+        f"{conv.kind} kernels of {candidate.arch} take f16 and bf16, not {conv.element}: their reduction is not along"
+        " the channels",
+        "setter:schedule:0",
+    )
+
+
 @rule("UC0521", source="conv/collective/sm90_implicit_gemm_gmma_ss_warpspecialized.hpp; upstream does not test it")
 def data_gradient_has_stride_one(candidate: Candidate) -> Finding | None:
     """The gradient of the input has stride 1."""
@@ -158,10 +174,8 @@ def tensors_are_below_2_gib(candidate: Candidate) -> Finding | None:
     "UC0521", source="conv/kernel/default_conv2d_group_fprop.h; conv/device/implicit_gemm_convolution.h: can_implement"
 )
 def groups_divide_the_channels(candidate: Candidate) -> Finding | None:
-    """Groups divide both channel counts; only the forward 2-D convolution has them."""
+    """Groups divide both channel counts."""
     conv = conv_of(candidate)
-    if conv.groups == 1:
-        return None
     for name, count in (("C", conv.c), ("K", conv.k)):
         if count % conv.groups:
             return Finding(
@@ -169,6 +183,15 @@ def groups_divide_the_channels(candidate: Candidate) -> Finding | None:
                 f" {count % conv.groups}",
                 "param:groups",
             )
+    return None
+
+
+@rule("UC0521", source="conv/kernel/default_conv2d_group_fprop.h, default_depthwise_fprop.h")
+def grouped_kernels_exist(candidate: Candidate) -> Finding | None:
+    """Only the forward 2-D convolution has groups, and only in f16 one for each channel."""
+    conv = conv_of(candidate)
+    if conv.groups == 1:
+        return None
     if conv.dims != 2 or conv.kind != "fprop":
         return Finding(
             f"grouped kernels exist for the forward 2-D convolution, not for {conv.kind} in {conv.dims} dimensions",
@@ -232,6 +255,8 @@ def is_optimized(conv: ConvProblem) -> bool:
 
 SM90_CONV_RULES = (
     tensors_are_channels_last,
+    groups_divide_the_channels,
+    gradients_are_16_bit,
     groups_are_one,
     data_gradient_has_stride_one,
     corners_fit_the_descriptor,
@@ -242,6 +267,7 @@ SM80_CONV_RULES = (
     tensors_are_channels_last,
     tensors_are_below_2_gib,
     groups_divide_the_channels,
+    grouped_kernels_exist,
     strided_gradient_is_not_dilated,
     dimensions_have_a_kernel,
     pixels_are_ints,

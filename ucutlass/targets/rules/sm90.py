@@ -15,7 +15,6 @@ from ucutlass.targets.rules.sm90_facts import (
     NON_PERSISTENT,
     STREAM_K_SCHEDULES,
     math_threads,
-    uses_registers_for_a,
 )
 from ucutlass.targets.rules.text import shape, tile_fix
 from ucutlass.targets.rules.types import kind_of
@@ -84,23 +83,6 @@ def stages_are_at_least_two(candidate: Candidate) -> Finding | None:
         " from 2 stages on",
         "setter:stages:0",
         Fix("setter:stages:0", "2", "use 2"),
-    )
-
-
-@rule(
-    "UC0507", "stages", source="sm90_gmma_builder.inl, RS builder: StageCountType::bytes, which StageCount<N> has not"
-)
-def register_sourced_stages_are_automatic(candidate: Candidate) -> Finding | None:
-    """Main loops with A from registers compute the number of stages themselves."""
-    if candidate.pinned.stages is None or not uses_registers_for_a(candidate.problem):
-        return None
-    problem = candidate.problem
-    why = "mixed widths" if problem.is_mixed else f"{problem.a.element} without k contiguous in both operands"
-    return Finding(
-        f"stages({candidate.pinned.stages}) cannot be set: the main loop that takes A through registers ({why})"
-        " computes the number itself",
-        "setter:stages",
-        Fix("setter:stages", "", "remove .with_stages"),
     )
 
 
@@ -248,7 +230,6 @@ SM90_RULES = (
     grid_fits,
     warps_are_not_set,
     stages_are_at_least_two,
-    register_sourced_stages_are_automatic,
     sm90_tile.stages_are_whole_swizzles,
     cpasync_has_no_cluster,
     stream_k_needs_cooperation,

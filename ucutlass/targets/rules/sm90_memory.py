@@ -35,14 +35,19 @@ def epilogue_storage(candidate: Candidate) -> EpilogueStorage:
 
 
 def _unit(candidate: Candidate) -> int:
-    """What a stage is rounded up to: 128 bytes, or the swizzles' alignment where A goes through registers."""
+    """Alignment of the operands' buffers: 128 bytes, or the swizzles' where A goes through registers."""
     problem, tile = candidate.problem, candidate.tile
     if not uses_registers_for_a(problem):
         return 128
     assert tile is not None
-    extents = {"k": tile[2], "mn": 0}
-    rows = (extents[problem.a.major] or tile[0], extents[problem.b.major] or tile[1])
-    return max(swizzle_unit(r * o.element.bits / 8) for r, o in zip(rows, (problem.a, problem.b), strict=True))
+    units: list[int] = []
+    for operand, rows in ((problem.a, tile[0]), (problem.b, tile[1])):
+        if operand.major == "mn" and operand.element.bits == 32:
+            # The narrowest swizzle is chosen here because it transposes without bank conflicts.
+            units.append(swizzle_unit(32))
+        else:
+            units.append(swizzle_unit((tile[2] if operand.major == "k" else rows) * operand.element.bits / 8))
+    return max(units)
 
 
 def stage_bytes(candidate: Candidate) -> int:
@@ -76,7 +81,9 @@ def total_bytes(candidate: Candidate, stages: int) -> int:
         epilogue_storage(candidate),
         stages,
         stage_bytes(candidate),
-        sm90_kernel_carveout(problem.grouping, problem.is_mixed),
+        main_unit=_unit(candidate),
+        mixed=problem.is_mixed,
+        grouping=problem.grouping,
     )
 
 
@@ -129,4 +136,32 @@ def stages_fit_the_shared_memory(candidate: Candidate) -> Finding | None:
     )
 
 
-MEMORY_RULES = (stages_fit_the_shared_memory,)
+@rule(
+    "UC0507",
+    "schedule",
+    "epilogue",
+    "tile",
+    "stages",
+    source="sm90_gmma_builder.inl, RS builder: StageCountType::bytes, which StageCount<N> has not",
+)
+def register_sourced_stages_are_automatic(candidate: Candidate) -> Finding | None:
+    """Main loops with A from registers compute the number of stages themselves."""
+    problem, pinned = candidate.problem, candidate.pinned.stages
+    if pinned is None or not uses_registers_for_a(problem):
+        return None
+    automatic = auto_stages(candidate)
+    if pinned == automatic:
+        return None
+    if not candidate.explaining:
+        return REFUSED
+    assert candidate.tile is not None
+    why = "mixed widths" if problem.is_mixed else f"{problem.a.element} without k contiguous in both operands"
+    return Finding(
+        f"stages({pinned}) cannot be set: the main loop that takes A through registers ({why}) computes the number"
+        f" itself, {automatic} for tile {shape(candidate.tile)}",
+        "setter:stages",
+        Fix("setter:stages", "", "remove .with_stages"),
+    )
+
+
+MEMORY_RULES = (register_sourced_stages_are_automatic, stages_fit_the_shared_memory)
