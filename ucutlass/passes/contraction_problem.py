@@ -34,10 +34,9 @@ def describe(contraction: Contraction) -> Described:
     """The problem of a group of the family `gemm`, with the alignments that its types and `where` clause prove."""
     facts = contraction.space.facts
     a, b = _tensor(contraction.a), _tensor(contraction.b)
-    stored = [output.type for output in contraction.fused.outputs]
+    stored = contraction.stored_types
     main = contraction.main_output
     d = stored[main]
-    assert isinstance(d, TensorType)
     setters = contraction.root.setters
     m, n, k = a.dims[-2], b.dims[-1], a.dims[-1]
     problem = GemmProblem(
@@ -62,7 +61,7 @@ def describe(contraction: Contraction) -> Described:
             for leaf in contraction.leaves
             if leaf.kind == "full" and leaf is not source
         ),
-        aux_stores=tuple(_result(t, facts) for i, t in enumerate(stored) if i != main and isinstance(t, TensorType)),
+        aux_stores=tuple(_result(t, facts) for i, t in enumerate(stored) if i != main),
         row_broadcasts=tuple(_tensor(v).element for v in vectors["row"]),
         col_broadcasts=tuple(_tensor(v).element for v in vectors["column"]),
         scalars=sum(leaf.kind == "scalar" for leaf in contraction.leaves),
@@ -95,7 +94,9 @@ def _accumulator(setters: ConfigAttr, a: TensorType, b: TensorType) -> ElementTy
 
 def _operand(type_: TensorType, major: Major, facts: Facts) -> Operand:
     """A factor or result in memory. Strides are packed as declared; the launcher checks the real ones."""
-    return Operand(type_.element, major, largest_alignment(type_.element, facts.multiple_of(type_.dims[type_.order[-1]])))
+    return Operand(
+        type_.element, major, largest_alignment(type_.element, facts.multiple_of(type_.dims[type_.order[-1]]))
+    )
 
 
 def _result(type_: TensorType, facts: Facts) -> Operand:

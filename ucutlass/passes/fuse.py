@@ -1,7 +1,9 @@
 """`fuse`: cuts the dataflow of each kernel into groups, each of which one device kernel computes.
 
-Accepts inferred kernels. Afterwards a kernel's body is a sequence of `ucutlass.fused` groups and a return; a group's results are
-stored at their types, views and numbers stand inside the groups that use them, and what a kernel returns has the declared type.
+Accepts inferred kernels. Afterwards a kernel's body is a sequence of `ucutlass.fused` groups and a return; a group's
+results are stored at their types, views and numbers stand inside the groups that use them, and what a kernel returns has
+the declared type. A group may yield a view of what it computes: it is stored transposed. What nothing depends on is gone.
+A group of the family `copy` computes nothing: it stores an argument, or a materialized value in another type, as a result.
 
     kernel f(x: f16[64, 32], w: f16[64, 32], b: f16[64]) -> f16[64, 64] { return gemm(x, w.T) >> bias(b) >> relu() }
 
@@ -17,9 +19,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ucutlass.diagnostics.locations import operation_remark, stop_if_errors
-from ucutlass.dialects.ucutlass import FusedOp, KernelOp, ReturnOp, UcuOp, YieldOp
+from ucutlass.dialects.ucutlass import ConstantOp, FusedOp, KernelOp, ReturnOp, UcuOp, YieldOp
+from ucutlass.dialects.ucutlass.base import number_value
 from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name
-from ucutlass.passes.fusion.groups import MATERIALIZE, Decision, Group, Partition, is_free
+from ucutlass.passes._common import locate, replace
+from ucutlass.passes.fusion.groups import MATERIALIZE, TRANSPOSE, Decision, Group, Partition, is_free
+from ucutlass.passes.fusion.stores import Copied, Stored, Stores, read_as
 
 
 @dataclass(frozen=True)
@@ -31,10 +36,11 @@ class FusePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         stop_if_errors(ctx)
         for kernel in kernels_of(op):
+            _tidy(kernel)
             partition = Partition(kernel)
             for decision in partition.decisions:
                 _remark(ctx, decision)
-            _rewrite(kernel, partition)
+            _rewrite(ctx, kernel, partition)
 
 
 def _remark(ctx: Context, decision: Decision) -> None:
@@ -49,20 +55,39 @@ def _remark(ctx: Context, decision: Decision) -> None:
         operation_remark(ctx, decision.op, "UC0601", f"{name} is fused into the kernel of {root}")
 
 
-Stored = tuple[SSAValue, Attribute]
-"""A value, and the type at which it is written to memory."""
+def _tidy(kernel: KernelOp) -> None:
+    """Numbers are computed now, and what nothing depends on is not computed."""
+    for op in list(kernel.body.block.ops):
+        number = number_value(op.results[0]) if isinstance(op, UcuOp) and op.is_number else None
+        if number is not None:
+            replace(op, ConstantOp.of(number))
+    for op in reversed(list(kernel.body.block.ops)):
+        if not isinstance(op, ReturnOp) and not any(result.uses for result in op.results):
+            Rewriter.erase_op(op)
 
 
-def _rewrite(kernel: KernelOp, partition: Partition) -> None:
-    stores = _stores(kernel, partition)
+def _rewrite(ctx: Context, kernel: KernelOp, partition: Partition) -> None:
+    stores = Stores.of(kernel, partition)
     available: dict[Stored, SSAValue] = {}
+    fused: dict[Group, FusedOp] = {}
     end = kernel.return_op
     for group in partition.groups:
-        fused = _fused(group, stores[group], available)
-        Rewriter.insert_op(fused, InsertPoint.before(end))
-        for stored, result in zip(stores[group], fused.outputs, strict=True):
-            available[stored] = result
-    returned = [_read(value, declared, available) for value, declared in zip(end.values, kernel.declared, strict=True)]
+        fused[group] = _fused(group, stores.by_group[group], available)
+        Rewriter.insert_op(fused[group], InsertPoint.before(end))
+        for stored, result in zip(stores.by_group[group], fused[group].outputs, strict=True):
+            available.setdefault(stored, result)
+    returned: list[SSAValue] = []
+    for index, (result, declared) in enumerate(zip(stores.results, kernel.declared, strict=True)):
+        if not isinstance(result, Copied):
+            group, number = result
+            returned.append(fused[group].outputs[number])
+            continue
+        copy = _copy(result, declared, available)
+        locate([copy], end)
+        Rewriter.insert_op(copy, InsertPoint.before(end))
+        returned.append(copy.outputs[0])
+        shown = f"'{result.value.name_hint}'" if result.value.name_hint else f"value {index + 1}"
+        operation_remark(ctx, end, "UC0602", f"returned {shown} begins a kernel of the family copy", f"operand:{index}")
     replacement = ReturnOp.build(operands=[returned])
     replacement.location = end.location
     Rewriter.replace_op(end, replacement)
@@ -70,54 +95,27 @@ def _rewrite(kernel: KernelOp, partition: Partition) -> None:
         Rewriter.erase_op(op)
 
 
-def _stores(kernel: KernelOp, partition: Partition) -> dict[Group, list[Stored]]:
-    """What each group writes: values that another group reads, at their own type, and returned ones at the declared type."""
-    stores: dict[Group, list[Stored]] = {group: [] for group in partition.groups}
-
-    def store(value: SSAValue, type_: Attribute) -> None:
-        source, type_ = _source(value, type_)
-        owner = source.owner
-        if isinstance(owner, UcuOp):
-            stored = (source, type_)
-            if stored not in stores[partition.group_of[owner]]:
-                stores[partition.group_of[owner]].append(stored)
-
-    for op, group in partition.group_of.items():
-        for value in _read_values(op):
-            owner = value.owner
-            if isinstance(owner, UcuOp) and partition.group_of[owner] is not group:
-                store(value, value.type)
-        if isinstance(op, MATERIALIZE) and not op.results[0].uses:
-            store(op.results[0], op.results[0].type)
-    for value, declared in zip(kernel.return_op.values, kernel.declared, strict=True):
-        store(value, declared)
-    return stores
-
-
-def _read_values(op: Operation) -> list[SSAValue]:
-    """The values that an operation reads, looking through views and numbers."""
-    found: list[SSAValue] = []
-    for operand in op.operands:
-        owner = operand.owner
-        if isinstance(owner, Operation) and is_free(owner):
-            found.extend(_read_values(owner))
-        else:
-            found.append(operand)
-    return found
-
-
-def _source(value: SSAValue, type_: Attribute) -> Stored:
-    """What is stored for a value: a materialized one is its operand, written at the type that `materialize` gives it."""
-    while isinstance(value.owner, MATERIALIZE):
-        inner = value.owner.operands[0]
-        if not isinstance(inner.owner, UcuOp):
-            break
-        type_, value = (value.type if type_ == value.type else type_), inner
-    return value, type_
-
-
-def _read(value: SSAValue, type_: Attribute, available: dict[Stored, SSAValue]) -> SSAValue:
-    return available.get(_source(value, type_), value)
+def _copy(copied: Copied, declared: Attribute, available: dict[Stored, SSAValue]) -> FusedOp:
+    """A group that stores a tensor, or a view of it, as a result."""
+    source = available.get(read_as(copied.source), copied.source)
+    views: list[Operation] = []
+    value = copied.value
+    while value is not copied.source:
+        assert isinstance(value.owner, TRANSPOSE)
+        views.append(value.owner)
+        value = value.owner.operands[0]
+    block = Block()
+    inside: SSAValue = block.insert_arg(source.type, 0)
+    for view in reversed(views):
+        clone = view.clone({view.operands[0]: inside})
+        block.add_op(clone)
+        inside = clone.results[0]
+    block.add_op(YieldOp.build(operands=[[inside]]))
+    fused = FusedOp.of("copy", [source], [declared], block)
+    for outer, inner in ((copied.source, block.args[0]), (copied.value, fused.outputs[0])):
+        if outer.name_hint is not None:
+            set_exact_name(inner, outer.name_hint)
+    return fused
 
 
 def _fused(group: Group, stores: list[Stored], available: dict[Stored, SSAValue]) -> FusedOp:
@@ -132,7 +130,7 @@ def _fused(group: Group, stores: list[Stored], available: dict[Stored, SSAValue]
         if isinstance(owner, Operation) and is_free(owner):
             inside[value] = clone(owner)
             return inside[value]
-        outer = _read(value, value.type, available)
+        outer = available.get(read_as(value), value)
         argument = block.insert_arg(outer.type, len(block.args))
         if value.name_hint is not None:
             set_exact_name(argument, value.name_hint)
@@ -155,7 +153,7 @@ def _fused(group: Group, stores: list[Stored], available: dict[Stored, SSAValue]
         block.add_op(copy)
         for old, new in zip(member.results, copy.results, strict=True):
             inside[old] = new
-    end = YieldOp.build(operands=[[inside[value] for value, _ in stores]])
+    end = YieldOp.build(operands=[[place(value) for value, _ in stores]])
     end.location = group.root.location
     block.add_op(end)
     fused = FusedOp.of(group.kind, inputs, [type_ for _, type_ in stores], block)

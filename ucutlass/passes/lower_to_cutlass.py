@@ -1,14 +1,15 @@
-"""`lower-to-cutlass`: every group to a device kernel of the `cutlass` dialect, every kernel of the language to a program.
+"""`lower-to-cutlass`: groups to device kernels of the `cutlass` dialect, kernels of the language to programs.
 
-Accepts fused, configured and staged kernels. Afterwards the module holds only the `cutlass` dialect (and the element-wise operations
-inside functors), ready to print as C++. A group that no backend of the target has a kernel for is an error that lists the ones it has.
+Accepts fused, configured and staged kernels. Afterwards the module holds only the `cutlass` dialect (and the
+element-wise operations inside functors), ready to print as C++. A group that no backend of the target has a kernel for
+is an error that lists the ones it has.
 """
 
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -38,7 +39,8 @@ class LowerToCutlassPass(ModulePass):
     def _lower(self, ctx: Context, kernel: KernelOp, target: str) -> None:
         name = kernel.sym_name.data
         groups = [op for op in kernel.body.block.ops if isinstance(op, FusedOp)]
-        if any([_refused(ctx, group, target) for group in groups]) or _returns_argument(ctx, kernel):
+        refused = [_refused(ctx, group, target) for group in groups]  # all of them, each with its error
+        if any(refused):
             return
         arguments = [(_name(a, f"arg{i}"), _tensor(a)) for i, a in enumerate(kernel.body.block.args)]
         results = _result_names(kernel)
@@ -90,7 +92,8 @@ def _device_kernel(group: FusedOp, name: str, index: int) -> DeviceKernelOp:
 
 
 def _refused(ctx: Context, group: FusedOp, target: str) -> bool:
-    root = next(op for op in group.body.block.ops if isinstance(op, UcuOp) and not op.name.endswith(".t"))
+    computed = (op for op in group.body.block.ops if isinstance(op, UcuOp) and not op.name.endswith(".t"))
+    root: Operation = next(computed, group)
     if group.kind.data == "gemm" and target == "sm_90a":
         return False
     operation_error(
@@ -101,16 +104,6 @@ def _refused(ctx: Context, group: FusedOp, target: str) -> bool:
         + ("gemm with an element-wise epilogue" if target == "sm_90a" else "none"),
     )
     return True
-
-
-def _returns_argument(ctx: Context, kernel: KernelOp) -> bool:
-    for value in kernel.return_op.values:
-        if value.owner is kernel.body.block:
-            operation_error(
-                ctx, kernel.return_op, "UC0702", f"'{value.name_hint}' is returned as it came in: nothing is computed"
-            )
-            return True
-    return False
 
 
 def _result_names(kernel: KernelOp) -> list[str]:

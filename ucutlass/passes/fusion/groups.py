@@ -1,11 +1,11 @@
 """The partition of a kernel's operations into groups, one device kernel each.
 
-Operations are visited in order. A contraction opens a group; an element-wise operation joins the group of an operand where the
-rules allow it and no dependency would run in a circle; element-wise work that only feeds one group is drawn into it. What
-remains forms groups of its own.
+Operations are visited in order. A contraction opens a group; an element-wise operation joins the group of an operand
+where the rules allow it and no dependency would run in a circle; element-wise work that only feeds one group is drawn
+into it. What remains forms groups of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
@@ -17,10 +17,23 @@ from ucutlass.passes.fusion.legality import Space, refusal_of_leaf, refusal_of_o
 TRANSPOSE = OPERATIONS["t"]
 MATERIALIZE = OPERATIONS["materialize"]
 
+FAMILIES: Mapping[str, str] = {
+    **dict.fromkeys(("unary", "binary", "ternary", "epilogue"), "elementwise"),
+    "staging": "copy",
+}
+"""The family of kernels for a family of operations, where that has another name."""
+
 
 def is_free(op: Operation) -> bool:
     """Whether an operation moves no data, so that every group that needs it holds its own copy: numbers and `.T`."""
     return isinstance(op, ConstantOp | TRANSPOSE)
+
+
+def behind_views(value: SSAValue) -> SSAValue:
+    """The value that this one is a view of."""
+    while isinstance(value.owner, TRANSPOSE):
+        value = value.owner.operands[0]
+    return value
 
 
 @dataclass(eq=False)
@@ -101,7 +114,7 @@ class Partition:
                 self.decisions.append(Decision(op, candidate, tuple(refusals)))
                 return
             refusals.append(f"{candidate.root.spec.name}: {reason}")
-        group = Group(op.spec.family if not op.spec.is_elementwise else "elementwise", op)
+        group = Group(FAMILIES.get(op.spec.family, op.spec.family), op)
         self._join(op, group)
         self.decisions.append(Decision(op, group, tuple(refusals)))
 
@@ -112,9 +125,12 @@ class Partition:
 
     def _refusal(self, op: UcuOp, group: Group) -> str | None:
         if isinstance(op, MATERIALIZE):
-            return None if self.group_of.get(op.operands[0].owner) is group else "it stores another kernel's value"  # pyright: ignore[reportArgumentType]
+            stored = self._group_behind(op.operands[0])
+            return None if stored is group else "it stores another kernel's value"
         if any(isinstance(p, MATERIALIZE) and self.group_of.get(p) is group for p in self._producers(op)):
             return "materialize ends the kernel here"
+        if any(isinstance(o.owner, TRANSPOSE) and self._group_behind(o) is group for o in op.operands):
+            return "it reads the transpose of this kernel's value, which other threads hold"
         if group.kind not in ("gemm", "elementwise"):
             return f"kernels of the family {group.kind} take no epilogue"
         space = self._space(group)
@@ -130,6 +146,11 @@ class Partition:
                 return "its result has another shape"
             return None
         return refusal_of_operation(space, op, lambda value: self._is_inside(value, group, op))
+
+    def _group_behind(self, value: SSAValue) -> Group | None:
+        """The group that computes a value or what it is a view of."""
+        owner = behind_views(value).owner
+        return self.group_of.get(owner) if isinstance(owner, Operation) else None
 
     def _is_inside(self, value: SSAValue, group: Group, reader: UcuOp) -> bool:
         owner = value.owner
@@ -151,7 +172,7 @@ class Partition:
         )
 
     def _join(self, op: UcuOp, group: Group) -> None:
-        """Put `op` into the group, and before it what it reads: drawn in where possible, else in groups of their own."""
+        """Put `op` into the group, and before it what it reads: drawn in where possible, else in groups of its own."""
         self.group_of[op] = group
         group.members.append(op)
         pending = [op]

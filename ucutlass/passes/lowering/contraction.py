@@ -10,8 +10,15 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ucutlass.dialects.ucutlass import ConstantOp, FusedOp, UcuOp
 from ucutlass.dialects.ucutlass.base import facts_at
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.passes.fusion.groups import TRANSPOSE
+from ucutlass.passes.fusion.groups import TRANSPOSE, behind_views
 from ucutlass.passes.fusion.legality import LeafKind, Space, leaf_kind
+
+
+def swapped_view(type_: TensorType) -> TensorType:
+    """The type of a matrix, or of a batch of them, seen with rows and columns exchanged: the same memory."""
+    dims = [*type_.dims[:-2], type_.dims[-1], type_.dims[-2]]
+    last = {type_.rank - 1: type_.rank - 2, type_.rank - 2: type_.rank - 1}
+    return TensorType.of(dims, type_.element, [last.get(dim, dim) for dim in type_.order])
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,24 @@ class Contraction:
     leaves: tuple[Leaf, ...]
     """Tensors that the epilogue reads, in order of first use."""
     stored: tuple[SSAValue, ...]
-    """The values that are written, one per result of the group."""
+    """The values that are written, one per result of the group: the contraction's or the epilogue's."""
+    transposed: tuple[bool, ...]
+    """Whether each is written as its transpose."""
     space: Space
 
     @property
     def result(self) -> SSAValue:
         """The contraction's own value: the accumulator."""
         return self.root.results[0]
+
+    @property
+    def stored_types(self) -> tuple[TensorType, ...]:
+        """The types at which the values are written, in the orientation of the contraction's result."""
+        types: list[TensorType] = []
+        for output, transposed in zip(self.fused.outputs, self.transposed, strict=True):
+            assert isinstance(output.type, TensorType)
+            types.append(swapped_view(output.type) if transposed else output.type)
+        return tuple(types)
 
     @property
     def main_output(self) -> int:
@@ -80,4 +98,13 @@ def read_contraction(fused: FusedOp) -> Contraction:
             kind = leaf_kind(space, operand)
             assert kind is not None
             leaves[operand] = Leaf(operand, kind)
-    return Contraction(fused, root, a, b, epilogue, tuple(leaves.values()), fused.yielded, space)
+    stored = tuple(behind_views(value) for value in fused.yielded)
+    transposed = tuple(_is_transposed(value) for value in fused.yielded)
+    return Contraction(fused, root, a, b, epilogue, tuple(leaves.values()), stored, transposed, space)
+
+
+def _is_transposed(value: SSAValue) -> bool:
+    found = False
+    while isinstance(value.owner, TRANSPOSE):
+        value, found = value.owner.operands[0], not found
+    return found

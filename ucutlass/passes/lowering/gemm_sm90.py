@@ -31,7 +31,7 @@ from ucutlass.dialects.cutlass.visitors import (
 from ucutlass.dialects.ucutlass.attributes import ConfigAttr
 from ucutlass.dialects.ucutlass.kernel import set_exact_name
 from ucutlass.dialects.ucutlass.types import MLIR_ELEMENT, TensorType
-from ucutlass.passes.lowering.contraction import Contraction, Leaf
+from ucutlass.passes.lowering.contraction import Contraction, Leaf, swapped_view
 from ucutlass.passes.lowering.functors import FunctorPlan, allows_fast_forms, build_functor, compute_type, plan_functors
 from ucutlass.passes.lowering.sm90_names import epilogue_tag, kernel_tag
 
@@ -55,7 +55,10 @@ class Sm90GemmLowering:
             self.tensors[argument] = tensor
         a, b = self._tensor(self.contraction.a), self._tensor(self.contraction.b)
         main = self.contraction.main_output
-        outputs = [self._oriented(output) for output in self.kernel.outputs]
+        outputs = [
+            self._oriented(self._transposed(output) if transposed else output)
+            for output, transposed in zip(self.kernel.outputs, self.contraction.transposed, strict=True)
+        ]
         if self._swapped:
             a, b = self._transposed(b), self._transposed(a)
         self.tile = self._shape("tile_shape", self._ints("tile"))
@@ -116,9 +119,7 @@ class Sm90GemmLowering:
         type_ = value.type
         assert isinstance(type_, TensorType)
         order = (*range(type_.rank - 2), type_.rank - 1, type_.rank - 2)
-        position = {dim: i for i, dim in enumerate(order)}
-        layout = tuple(position[dim] for dim in type_.order)
-        result = TensorType.of([type_.dims[i] for i in order], type_.element, layout)
+        result = swapped_view(type_)
         view = ViewOp.build(operands=[value], properties={"order": int_array(order)}, result_types=[result])
         return self._add(view, f"{value.name_hint}_t" if value.name_hint is not None else None)
 
@@ -150,7 +151,7 @@ class Sm90GemmLowering:
         main: int,
         compute: Attribute,
     ) -> SSAValue:
-        """Several results: every node in order, each functor followed by the store of its value, the main result last."""
+        """Several results: every node in order, each functor followed by the store of its value, the main one last."""
         nodes: list[SSAValue] = list(leaves.values())
         edges: list[tuple[int, ...]] = [()] * len(nodes)
         index = {value: i for i, value in enumerate(leaves)}
