@@ -1,9 +1,10 @@
 """`fuse`: cuts the dataflow of each kernel into groups, each of which one device kernel computes.
 
 Accepts inferred kernels. Afterwards a kernel's body is a sequence of `ucutlass.fused` groups and a return; a group's
-results are stored at their types, views and numbers stand inside the groups that use them, and what a kernel returns has
-the declared type. A group may yield a view of what it computes: it is stored transposed. What nothing depends on is gone.
-A group of the family `copy` computes nothing: it stores an argument, or a materialized value in another type, as a result.
+results are stored at their types, views and numbers stand inside the groups that use them, and what a kernel returns
+has the declared type. A group may yield a view of what it computes: it is stored transposed. What nothing depends on is
+gone. A group of the family `copy` computes nothing: it stores an argument, or a materialized value in another type, as
+a result.
 
     kernel f(x: f16[64, 32], w: f16[64, 32], b: f16[64]) -> f16[64, 64] { return gemm(x, w.T) >> bias(b) >> relu() }
 
