@@ -9,8 +9,12 @@ import ucutlass
 from ucutlass.diagnostics.core import DiagnosticError, Severity
 from ucutlass.errors import UsageError
 from ucutlass.runtime.cache import Cache
+from ucutlass.runtime.commands import host_command, host_pass_header
+from ucutlass.runtime.compiler_log import compiler_errors
 from ucutlass.runtime.library import CompiledKernel
+from ucutlass.runtime.processes import run
 from ucutlass.runtime.tensors import LaunchError
+from ucutlass.runtime.toolchain import compiler_environment, find_toolchain
 
 COOPERATIVE = """target sm_90a
 kernel linear_gelu(x: f16[M, K], w: f16[1024, K], b: f16[1024]) -> f16[M, 1024] where K % 8 == 0 {
@@ -59,6 +63,42 @@ def test_representative_kernels(tmp_path: Path, name: str, source: str, most_reg
     assert "takes" in refused(program.built.path, name)
     with pytest.raises(UsageError, match=f"no kernel 'other'; it has {name}"):
         program["other"]
+
+
+OTHERS = {
+    "stream_k": "x: f16[M, 512], w: f16[512, 256]) -> f16[M, 256] {\n"
+    "  return gemm(x, w).with_schedule(cooperative).with_scheduler(stream_k) >> relu()",
+    "cpasync": "x: f16[M, 512], w: f16[256, 512]) -> f16[M, 256] {\n"
+    "  return gemm(x, w.T).with_tile(128, 128, 64).with_schedule(cpasync)",
+    "tf32": "x: f32[M, 512], w: f32[256, 512]) -> f32[M, 256] {\n"
+    "  return gemm(x, w.T).with_compute(tf32).with_schedule(pingpong) >> gelu(approximate=tanh)",
+    "batched": "x: bf16[8, M, 512], w: bf16[8, 512, 256]) -> bf16[8, M, 256] {\n  return batched_gemm(x, w) >> silu()",
+}
+"""Programs that use other parts of CUTLASS's headers than the kernels above."""
+
+
+@pytest.mark.compile
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_plain_host_compiler_takes_the_host_side(tmp_path: Path, name: str) -> None:
+    """Only read, not compiled: what fails here makes a build fall back to nvcc for both sides."""
+    fakes = Fakes.make(tmp_path / "fake")
+    real = find_toolchain()
+    # Fakes build the program, so that its C++ lies in the cache; the real compiler then reads it.
+    built = ucutlass_source(f"kernel k({OTHERS[name]}\n}}", fakes, tmp_path)
+    (tmp_path / "source.cu").write_text(built)
+    (tmp_path / "host_pass.h").write_text(host_pass_header())
+    command = [*host_command(real, "source.cu", "host_pass.h", "host.o"), "-fsyntax-only"]
+    done = run(command, folder=tmp_path, environment=compiler_environment(tmp_path), timeout=600)
+    assert done.returncode == 0, compiler_errors(done.output, built, "source.cu")
+
+
+def ucutlass_source(program: str, fakes: Fakes, folder: Path) -> str:
+    """The C++ of a program; the fakes' library cannot be loaded, which is as far as compiling it gets."""
+    cache = Cache(folder / "cache")
+    with pytest.raises(LaunchError, match="cannot be used as k"):
+        ucutlass.compile(program, toolchain=fakes.toolchain(), cache=cache)
+    (source,) = cache.folder.rglob("source.cu")
+    return source.read_text()
 
 
 def test_what_is_wrong_with_a_program_is_all_said(tmp_path: Path) -> None:
