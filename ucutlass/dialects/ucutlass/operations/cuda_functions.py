@@ -170,22 +170,20 @@ FUNCTION float fast_gelu_tanh(float x) {
         _function(
             "fast_gelu",
             """
-/// max(x, 0) - |x| q(|x|), where q is the upper tail of the normal distribution: e^(-x^2/2) times a polynomial in
-/// 1 / (1 + 0.28 |x|), fitted by least squares with weights to equalize its relative error, 3.7e-6.
+/// x / 2 + |x| (1/2 - q), where q is the upper tail of the normal distribution at |x|. Its binary logarithm is a
+/// polynomial of degree 7, fitted on [0, 5.5] so that the relative error of q is at most 3.2e-6; beyond, q vanishes.
 FUNCTION float fast_gelu(float x) {
-  float const a = fminf(fabsf(x), 20.0f);
-  float const t = reciprocal_approximate(fmaf(0.28f, a, 1.0f));
-  float p = fmaf(t, -0.0502313409f, 0.105443868f);
-  p = fmaf(t, p, 0.0249490669f);
-  p = fmaf(t, p, 0.094456395f);
-  p = fmaf(t, p, 0.101935659f);
-  p = fmaf(t, p, 0.111740667f);
-  p = fmaf(t, p, 0.111703845f);
-  float const q = p * t * exp2_approximate(a * a * -0.721347520f);
-  return x != x ? x : fmaf(-a, q, fmaxf(x, 0.0f));
+  float const a = fabsf(x);
+  float p = fmaf(a, -1.79346465e-6f, 6.09043389e-5f);
+  p = fmaf(a, p, -9.26030125e-4f);
+  p = fmaf(a, p, 8.4937607e-3f);
+  p = fmaf(a, p, -0.0539378507f);
+  p = fmaf(a, p, -0.458480506f);
+  p = fmaf(a, p, -1.15124683f);
+  p = fmaf(a, p, -0.999995466f);
+  return fmaf(a, 0.5f - exp2_approximate(p), 0.5f * x);
 }""",
             "exp2_approximate",
-            "reciprocal_approximate",
         ),
         _function(
             "power",
