@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ucutlass.dialects.ucutlass.base import UcuOp, facts_at, number_value
 from ucutlass.dialects.ucutlass.kernel import ConstantOp, KernelOp
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.interpreter.storage import storage_dtype
+from ucutlass.interpreter.storage import is_packed, storage_dtype
 from ucutlass.interpreter.ucutlass import is_rounding_point, python_param
 from ucutlass.sol.counts import Liveness, compute_mode
 from ucutlass.sol.program import contractions
@@ -53,6 +53,8 @@ def baselines(
     Where single precision is multiplied, eager stands there without TF32, PyTorch's default, and with it; the rest
     allows TF32 if the program does.
     """
+    if any(is_packed(type_.element) for type_ in (*_argument_types(kernel), *kernel.declared_types)):
+        return [Baseline("eager", "", _no_packed_integers)]
     program = eager_program(kernel, sizes)
     modes = {compute_mode(op) for op in contractions(kernel)}
     multiplies_single = any(_is_single(op) for op in contractions(kernel))
@@ -75,6 +77,14 @@ def baselines(
         compile_: Callable[..., Program] = getattr(torch, "compile")  # noqa: B009  # incompletely annotated
         found.append(Baseline("torch.compile", words, _with_precision(compile_(program, backend=backend), allows)))
     return found
+
+
+def _argument_types(kernel: KernelOp) -> list[TensorType]:
+    return [argument.type for argument in kernel.body.block.args if isinstance(argument.type, TensorType)]
+
+
+def _no_packed_integers(*inputs: "Tensor") -> "tuple[Tensor, ...]":
+    raise NotImplementedError("PyTorch has no integers of 4 bits")
 
 
 def _is_single(op: UcuOp) -> bool:
@@ -205,9 +215,12 @@ class _Writer:
             )
             self.lines.append(f"{self._name(op.results[0])} = {multiply}({a}, {b})")
             return True
-        if left.element is not right.element or not left.element.is_float:
+        if left.element is not right.element:
             return False
-        bias = self._sole_bias(op)
+        if left.element.name == "s8":
+            self.lines.append(f"{self._name(op.results[0])} = torch._int_mm({a}, {b})")
+            return True
+        bias = self._sole_bias(op) if left.element.is_float else None
         if bias is None:
             return False
         vector = self._argument(bias.operands[1])
@@ -294,6 +307,9 @@ def library_product(kernel: KernelOp, sizes: Mapping[str, int]) -> "tuple[str, P
     if left.element.is_fp8 and right.element.is_fp8:
         name = "torch._scaled_mm"
         multiply = scaled_product(torch, narrow_result(torch, kernel), left, right, sizes)
+    elif left.element.name == right.element.name == "s8" and found[0].spec.name == "gemm":
+        name = "torch._int_mm"
+        multiply = getattr(torch, "_int_mm")  # noqa: B009  # not public, but the only product of integers
     elif left.element is not right.element or not left.element.is_float:
         return None
 

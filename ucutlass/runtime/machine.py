@@ -3,11 +3,15 @@
 Imports leaves; torch inside functions. Clocks are read, never set.
 """
 
+import fcntl
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol
 
 from ucutlass.errors import MachineError
 
@@ -127,6 +131,14 @@ def find_machine(index: int | None = None) -> Machine:
     properties = _properties(device)
     versions = {"torch": torch.__version__, "cuda": str(torch.version.cuda)}
     return Machine(device, properties.name, properties.L2_cache_size, versions)
+
+
+def lock_gpu(machine: Machine) -> IO[str]:
+    """Wait until nobody else measures on the GPU; it is ours until the file is closed or the process ends."""
+    path = Path(tempfile.gettempdir()) / f"ucutlass-gpu-{_properties(machine.index).uuid}.lock"
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w", encoding="ascii")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
 
 
 def gpu_data(machine: Machine) -> "Gpu":

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
 Outcome = (
     Fault
     | Literal[
-        "passed", "not_written", "write_outside", "input_modified", "not_deterministic", "refused", "crashed", "timeout"
+        "passed",
+        "not_written",
+        "write_outside",
+        "input_modified",
+        "not_deterministic",
+        "refused",
+        "crashed",
+        "timeout",
+        "out_of_memory",
     ]
 )
 
@@ -57,6 +65,7 @@ CODES: dict[Outcome, str] = {
     "refused": "UC0910",
     "crashed": "UC0912",
     "timeout": "UC0913",
+    "out_of_memory": "UC0914",
 }
 """The diagnostic of each outcome that is no success."""
 
@@ -199,7 +208,21 @@ class _FaultError(Exception):
         self.code = code or CODES[outcome]
 
 
+def out_of_memory() -> type[Exception]:
+    """What PyTorch raises where the device has too little memory."""
+    import torch  # half a second, and most of the compiler needs none of it
+
+    return torch.OutOfMemoryError
+
+
 def _run_case(kernel: KernelOp, reference: KernelOp, runner: Runner, case: Case, device: str) -> CaseResult:
+    try:
+        return _judged_case(kernel, reference, runner, case, device)
+    except out_of_memory() as error:
+        return CaseResult(case, "out_of_memory", f"{error} ({case})", (), CODES["out_of_memory"])
+
+
+def _judged_case(kernel: KernelOp, reference: KernelOp, runner: Runner, case: Case, device: str) -> CaseResult:
     drawn = random_inputs(kernel, case.bindings, case.seed, case.distribution, device)
     names = [name for name, _ in Signature.of(kernel).arguments]
     expected = expected_results(reference, drawn)
@@ -239,6 +262,8 @@ def _run_once(
     try:
         runner([guarded.tensor for guarded in inputs], [guarded.tensor for guarded in results])
         _wait(inputs, results)
+    except out_of_memory():
+        raise
     except DiagnosticError as error:
         raise _FaultError("refused", str(error), error.diagnostics[0].code) from error
     except RuntimeError as error:
