@@ -45,6 +45,9 @@ TRACEBACK = "--traceback"
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 
+REPRODUCER = "crash reproducer: "
+"""Begins the note on an exception that says where its reproducer is."""
+
 Form = Literal["text", "json", "sarif"]
 """How diagnostics are shown."""
 
@@ -183,7 +186,8 @@ def explain(tool: str, error: BaseException, form: Form = "text") -> int:
     if code is None:
         code = _explain_click(tool, error, form)
     if code is None:
-        message = f"bug in {tool}: {type(error).__name__}: {error}"
+        notes = [note for note in getattr(error, "__notes__", []) if note.startswith(REPRODUCER)]
+        message = "\n".join([f"bug in {tool}: {type(error).__name__}: {error}", *notes])
         _complain(tool, form, _INTERNAL, message, f"the same call with {TRACEBACK} shows where")
         code = Exit.BUG
     return code
@@ -291,7 +295,7 @@ def _explain_click(tool: str, error: BaseException, form: Form) -> int | None:
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """A formatter of a known width: argparse makes one for every flag, and would load the archive modules to find it."""
+    """A formatter of a known width: argparse makes one a flag, and would load the archive modules to find it."""
     return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
 
 

@@ -13,13 +13,13 @@ from time import perf_counter
 
 from ucutlass_tools import _watch as watch
 from ucutlass_tools._input import Input, read_input, split
-from ucutlass_tools._main import Exit
+from ucutlass_tools._main import REPRODUCER, Exit
 from ucutlass_tools._opt_flags import COMMAND_LINE
 from ucutlass_tools._output import write_output
 from ucutlass_tools._pipeline import read_pipeline
 from ucutlass_tools._program import into, register_dialects, register_foreign_dialects, set_target
 from ucutlass_tools._report import Reporter, fixed_lines
-from ucutlass_tools._reproducer import NOTE, read_call, write_reproducer
+from ucutlass_tools._reproducer import read_call, write_reproducer
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.frontend import get_all_frontends
 from xdsl.ir import Attribute
@@ -34,6 +34,7 @@ from ucutlass.diagnostics.expected import check_expectations, parse_expectations
 from ucutlass.diagnostics.fixits import apply_fixits
 from ucutlass.diagnostics.locations import set_engine
 from ucutlass.diagnostics.source import SourceFile
+from ucutlass.frontend.sources import record_sources
 from ucutlass.registry import FRONTENDS, PASSES, TARGETS
 
 _FIX_LEFT_OUT = "UC0019"
@@ -64,6 +65,7 @@ class Driver(xDSLOptMain):
         self.watchers = self._make_watchers()
         self.current: ModulePass | None = None
         """The pass that runs."""
+        self.reproduced = False
 
     # What there is ---------------------------------------------------------------------------------------------------
 
@@ -153,7 +155,7 @@ class Driver(xDSLOptMain):
 
     # One part of the input -------------------------------------------------------------------------------------------
 
-    def _process(self, part: SourceFile, language: str) -> str | None:
+    def _process(self, part: SourceFile, index: int, language: str) -> str | None:
         """What one part comes out as; None where it is at fault, which the engine then says."""
         engine = self.engine
         module: ModuleOp | None = None
@@ -163,10 +165,12 @@ class Driver(xDSLOptMain):
             return self._unparsed(engine)
         set_target(engine, module, self.args.arch)
         for watcher in self.watchers:
-            watcher.begin(module)
+            watcher.begin(module, index)
         self.pass_timer = self.total.child("Passes")
         done = False
         with into(engine, part), self.pass_timer.measuring():
+            if self.args.target.partition("{")[0] == "cuda":
+                record_sources(module)
             self.apply_passes(module)
             done = True
         if not done or engine.has_errors:
@@ -194,13 +198,14 @@ class Driver(xDSLOptMain):
         everything = DiagnosticEngine(self.args.max_errors)
         everything.add_source(given.source)
         outputs: list[str | None] = []
-        for part in split(given.source) if self.args.split_input_file else [given.source]:
+        parts = split(given.source) if self.args.split_input_file else [given.source]
+        for index, part in enumerate(parts):
             self.engine = DiagnosticEngine(max_errors=0)
             self.engine.add_source(part)
             set_engine(self.ctx, self.engine)
             self.current = None
             try:
-                outputs.append(self._process(part, given.language))
+                outputs.append(self._process(part, index, given.language))
             except BaseException as error:
                 self._reproduce(part, given.language, f"{type(error).__name__}: {error}", error)
                 raise
@@ -213,16 +218,17 @@ class Driver(xDSLOptMain):
         path = self.args.crash_reproducer
         if path is None:
             if error is not None:
-                error.add_note(f"{NOTE}--crash-reproducer=FILE writes one")
+                error.add_note(f"{REPRODUCER}--crash-reproducer=FILE writes one")
             return
-        if error is None and self.current is None:
-            return  # the text itself is at fault
+        if self.reproduced or (error is None and self.current is None):
+            return  # there is one of an earlier part, or the text itself is at fault
+        self.reproduced = True
         where = f"in pass {self.current.name}: " if self.current is not None else ""
         write_reproducer(path, part.text, language, self.args, where + reason)
         if error is not None:
-            error.add_note(f"{NOTE}{path}")
+            error.add_note(f"{REPRODUCER}{path}")
         else:
-            self.reporter.say([f"{COMMAND_LINE.tool}: {NOTE}{path}"])
+            self.reporter.say([f"{COMMAND_LINE.tool}: {REPRODUCER}{path}"])
 
     # The whole input -------------------------------------------------------------------------------------------------
 

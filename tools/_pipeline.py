@@ -135,8 +135,10 @@ def _elements(text: str, problems: _Problems) -> list[_Element]:
     if not text[start:end].strip():
         problems.add(_SYNTAX, "the pipeline is empty: name a pass, or leave the flag out to run none", start, end)
         return []
+    pieces = list(_pieces(text, start, end, problems))
+    problems.stop()  # what is not closed makes nonsense of the rest
     elements: list[_Element] = []
-    for piece_start, piece_end in _pieces(text, start, end, problems):
+    for piece_start, piece_end in pieces:
         piece = text[piece_start:piece_end]
         name = _NAME.match(piece)
         if name is None:
@@ -173,14 +175,14 @@ def _pieces(text: str, start: int, end: int, problems: _Problems) -> Iterator[tu
         position += 1
     for character, opened in closing:
         problems.add(_SYNTAX, f"'{text[opened]}' is not closed: '{character}' is missing", opened, opened + 1)
-    if not closing:
-        yield _trimmed(text, begin, end)
+    yield _trimmed(text, begin, end)
 
 
 def _string_end(text: str, start: int, end: int, problems: _Problems) -> int:
     match = re.compile(r'"(?:\\.|[^"\\])*"').match(text, start, end)
     if match is None:
         problems.add(_SYNTAX, "the string is not closed: '\"' is missing", start, start + 1)
+        problems.stop()
         return end
     return match.end()
 

@@ -16,9 +16,6 @@ from ucutlass_tools._output import write_output
 from ucutlass import __version__
 from ucutlass.errors import UsageError
 
-NOTE = "crash reproducer: "
-"""Begins the note on an exception that says where its reproducer is."""
-
 _CALL = re.compile(r"^(?:#|//) call: (.*)$", re.MULTILINE)
 _COMMENTS = {"ucu": "#", "mlir": "//"}
 _FLAGS = {"arch": "--arch"}

@@ -1,6 +1,6 @@
 """What `ucutlass-run` says of a tensor and of a run: a few numbers, for a person or as JSON.
 
-Imports the leaves and the interpreter's storage; torch is handed in.
+Imports the leaves, the interpreter's storage and what the runtime says of a comparison; torch is handed in.
 """
 
 import hashlib
@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.element_types import ElementType
 from ucutlass.interpreter.machine import Machine
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-NUMPY = {"f64": "float64", "f32": "float32", "f16": "float16", "s64": "int64", "s32": "int32", "s8": "int8",
-          "u8": "uint8", "s4": "int8", "u4": "uint8", "bool": "bool"}  # fmt: skip
-"""Types of saved arrays; a type that NumPy does not have is saved as the float32 that holds each of its values."""
+    from ucutlass.runtime.validation.compare import Comparison
 
 
 @dataclass(frozen=True)
@@ -35,29 +32,30 @@ class Summary:
     infinite_count: int
     sha256: str
     """Of the bytes as they lie in memory."""
-    error: float | None = None
-    """`‖result - reference‖ / ‖reference‖`, where compared."""
-    max_error: float | None = None
-    error_limit: float | None = None
-    """What rounding explains: both are rounded to the type, and the result is computed in a narrower one."""
-
-    @property
-    def right(self) -> bool:
-        """Whether the result is as near to the reference as rounding lets it be, as far as it was compared."""
-        return self.error is None or self.error_limit is None or self.error <= self.error_limit
+    comparison: "Comparison | None" = None
+    """With the reference, where that was asked for."""
 
     def to_json(self) -> dict[str, object]:
-        numbers = {"min": self.minimum, "max": self.maximum, "mean": self.mean}
-        numbers |= {"error": self.error, "max_error": self.max_error, "error_limit": self.error_limit}
+        """As a JSON object; what was not measured is null, and JSON has no infinity: it is a string."""
+        compared = self.comparison
+        numbers = {
+            "min": self.minimum,
+            "max": self.maximum,
+            "mean": self.mean,
+            "max_error": compared.max_error if compared is not None else None,
+            "error_over_bound": compared.error_over_bound if compared is not None else None,
+            "frobenius": compared.frobenius if compared is not None else None,
+            "frobenius_limit": compared.frobenius_limit if compared is not None else None,
+        }
         return {
             "name": self.name,
             "element": self.element,
             "shape": list(self.shape),
-            # JSON has no infinity.
-            **{key: value if _is_json_number(value) else str(value) for key, value in numbers.items()},
+            **{name: _json_number(value) for name, value in numbers.items()},
             "nan_count": self.nan_count,
             "infinite_count": self.infinite_count,
             "sha256": self.sha256,
+            "matches": compared.passed if compared is not None else None,
         }
 
     def line(self) -> str:
@@ -66,14 +64,19 @@ class Summary:
         text += "".join(f"  {name} {value:.6g}" for name, value in numbers if value is not None)
         text += f"  {self.nan_count} NaN" if self.nan_count else ""
         text += f"  {self.infinite_count} infinite" if self.infinite_count else ""
-        text += f"  sha256 {self.sha256[:16]}"
-        if self.error is not None:
-            text += f"  error {self.error:.3g} (limit {self.error_limit:.3g}, largest {self.max_error:.3g})"
-        return text
+        return text + f"  sha256 {self.sha256[:16]}"
 
-
-def _is_json_number(value: float | None) -> bool:
-    return value is None or abs(value) < float("inf")
+    def comparison_line(self) -> str | None:
+        """How it compares with the reference."""
+        compared = self.comparison
+        if compared is None:
+            return None
+        verdict = "matches the reference" if compared.passed else "differs from the reference"
+        limit = f" of at most {compared.frobenius_limit:.3g}" if compared.frobenius_limit is not None else ""
+        return (
+            f"{self.name} {verdict}: largest error {compared.max_error:.3g}, {compared.error_over_bound:.3g} of its"
+            f" bound; ‖err‖/‖ref‖ {compared.frobenius:.3g}{limit}"
+        )
 
 
 @dataclass(frozen=True)
@@ -110,23 +113,25 @@ class Row:
         where = "interpreted" if self.device == "interpreter" else f"on {self.device}"
         lines = [f"{self.kernel} {where}{sizes}"]
         lines += [f"  in   {one.line()}" for one in self.inputs]
-        lines += [f"  out  {one.line()}" for one in self.results]
-        lines += self.printed
-        return lines + [f"  saved {path}" for path in self.saved]
+        for one in self.results:
+            lines.append(f"  out  {one.line()}")
+            if (compared := one.comparison_line()) is not None:
+                lines.append(f"       {compared}")
+        return [*lines, *self.printed, *(f"  saved {path}" for path in self.saved)]
+
+
+def _json_number(value: float | None) -> float | str | None:
+    return value if value is None or abs(value) < float("inf") else str(value)
 
 
 def summarized(
-    machine: Machine, name: str, type_: TensorType, stored: "Tensor", reference: "Tensor | None" = None
+    machine: Machine, name: str, type_: TensorType, stored: "Tensor", comparison: "Comparison | None" = None
 ) -> Summary:
-    """A stored tensor in numbers, compared with a stored reference where there is one."""
+    """A stored tensor in numbers."""
     torch = machine.torch
     values: Tensor = machine.load(stored, type_, name).to(torch.float64)
     numbers = values[values.isfinite()]
     some = numbers.numel() > 0
-    error = largest = limit = None
-    if reference is not None:
-        error, largest = _errors(machine, values, machine.load(reference, type_, name).to(torch.float64))
-        limit = _limit(type_.element)
     return Summary(
         name=name,
         element=type_.element.name,
@@ -137,28 +142,8 @@ def summarized(
         nan_count=int(values.isnan().sum()),
         infinite_count=int(values.isinf().sum()),
         sha256=_digest(machine, stored, type_),
-        error=error,
-        max_error=largest,
-        error_limit=limit,
+        comparison=comparison,
     )
-
-
-def _errors(machine: Machine, values: "Tensor", wanted: "Tensor") -> tuple[float, float]:
-    """The error relative to the reference's norm, and the largest of one element; NaN and infinities must agree."""
-    torch = machine.torch
-    same = (values == wanted) | (values.isnan() & wanted.isnan())
-    difference: Tensor = torch.where(same, 0.0, (values - wanted).abs())
-    if not bool(difference.isfinite().all()):
-        return float("inf"), float("inf")
-    finite: Tensor = torch.where(wanted.isfinite(), wanted, 0.0)
-    norm = float(torch.linalg.vector_norm(finite))
-    wrong = float(torch.linalg.vector_norm(difference))
-    largest = float(difference.max()) if difference.numel() else 0.0
-    return (wrong / norm if norm else float("inf") if wrong else 0.0), largest
-
-
-def _limit(element: ElementType) -> float:
-    return 2 * element.unit_roundoff + 2 * element.compute.unit_roundoff
 
 
 def _digest(machine: Machine, stored: "Tensor", type_: TensorType) -> str:

@@ -23,8 +23,8 @@ Printed = Callable[[ModuleOp], str]
 class Watcher:
     """Is told of every pass that runs."""
 
-    def begin(self, module: ModuleOp) -> None:
-        """A program was read; its passes follow."""
+    def begin(self, module: ModuleOp, part: int) -> None:
+        """A part of the input, counted from 0, was read; its passes follow."""
 
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None: ...
 
@@ -70,11 +70,11 @@ class IRPrinter(Watcher):
         self._folder = folder
         self._count = 0
         self._before: str | None = None
-        self._chunk = -1
+        self._part = 0
 
-    def begin(self, module: ModuleOp) -> None:
+    def begin(self, module: ModuleOp, part: int) -> None:
         self._count = 0
-        self._chunk += 1
+        self._part = part
 
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
         self._count += 1
@@ -103,8 +103,8 @@ class IRPrinter(Watcher):
             print(f"// -----// IR Dump {when} {name}{what} //----- //\n{text}", file=sys.stderr)
             return
         folder = self._folder / "builtin_module_no-symbol-name"
-        if self._chunk:
-            folder = self._folder / f"builtin_module_no-symbol-name_{self._chunk}"
+        if self._part:
+            folder = self._folder / f"builtin_module_no-symbol-name_{self._part}"
         folder.mkdir(parents=True, exist_ok=True)
         suffix = f"_{when.lower()}" if when == "Before" else what.strip().lower()
         suffix = f"_{suffix.strip('_')}" if suffix else ""
@@ -118,11 +118,11 @@ class Dumper(Watcher):
         self._folder = folder
         self._printed = printed
         self._many = many
-        self._chunk = -1
+        self._part = 0
         self._count = 0
 
-    def begin(self, module: ModuleOp) -> None:
-        self._chunk += 1
+    def begin(self, module: ModuleOp, part: int) -> None:
+        self._part = part
         self._count = 0
         self._write("input", module)
 
@@ -135,7 +135,7 @@ class Dumper(Watcher):
         self._write(f"{module_pass.name}_failed", module)
 
     def _write(self, name: str, module: ModuleOp) -> None:
-        folder = self._folder / f"{self._chunk:02}" if self._many else self._folder
+        folder = self._folder / f"{self._part:02}" if self._many else self._folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{self._count:02}_{name}.mlir").write_text(self._printed(module), encoding="utf-8")
 

@@ -8,7 +8,7 @@ import pytest
 
 HEAVY = ("xdsl", "torch", "lark", "click", "numpy", "openai", "scipy", "cutlass_library")
 
-TOOLS_WITH_QUICK_HELP = ("opt",)
+TOOLS_WITH_QUICK_HELP = ("opt", "translate", "compile", "run")
 
 
 def loaded(code: str) -> tuple[int, set[str], str]:
@@ -35,12 +35,29 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS_WITH_QUICK_HELP)
-@pytest.mark.parametrize("flag", ["--help", "--version", "--list-passes"])
+@pytest.mark.parametrize("flag", ["--help", "--version", "--completion=bash"])
 def test_help_loads_nothing_heavy(tool: str, flag: str) -> None:
     code, modules, output = loaded(f"import sys, ucutlass_tools.{tool} as t\nsys.exit(t.main([{flag!r}]))")
     assert code == 0, output
     assert output.strip(), "nothing was printed"
     assert not modules & set(HEAVY)
+
+
+@pytest.mark.parametrize("flag", ["--list-passes", "--list-dialects", "--list-targets", "--explain=UC0301", "--tilee"])
+def test_questions_about_the_compiler_load_nothing_heavy(flag: str) -> None:
+    code, modules, output = loaded(f"import sys, ucutlass_tools.opt as t\nsys.exit(t.main([{flag!r}]))")
+    assert code == (2 if flag == "--tilee" else 0), output
+    assert output.strip(), "nothing was printed"
+    assert not modules & set(HEAVY)
+
+
+def test_translating_loads_only_what_it_needs() -> None:
+    example = "examples/linear_gelu.ucu"
+    code, modules, output = loaded(
+        f"import ucutlass_tools.translate as t\nsys.exit(t.main(['--to=cuda', {example!r}]))"
+    )
+    assert code == 0, output
+    assert modules & set(HEAVY) == {"xdsl"}
 
 
 def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:

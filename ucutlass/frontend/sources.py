@@ -16,8 +16,10 @@ SOURCE_ATTRIBUTE = "source"
 
 
 def record_sources(module: ModuleOp) -> None:
-    """Gives every kernel of a module its text. To be called before any pass."""
+    """Gives every kernel of a module its text, unless it has one. To be called before any pass."""
     for kernel in kernels_of(module):
+        if SOURCE_ATTRIBUTE in kernel.attributes:
+            continue
         kernel.attributes[SOURCE_ATTRIBUTE] = StringAttr(_text(kernel).rstrip("\n"))
 
 
