@@ -37,7 +37,8 @@ int main() {
 def evaluate(folder: Path, expression: str, x: "torch.Tensor") -> "torch.Tensor":
     """The expression on every element, by a program that g++ compiles."""
     source = folder / "fast.cpp"
-    header = "#include <cmath>\n#include <cstdint>\n#include <cstdio>\n#include <cstring>\n#define CUTLASS_HOST_DEVICE inline\n"
+    includes = "".join(f"#include <{name}>\n" for name in ("cmath", "cstdint", "cstdio", "cstring"))
+    header = includes + "#define CUTLASS_HOST_DEVICE inline\n"
     source.write_text(header + prelude([expression]) + MAIN.replace("EXPRESSION", expression))
     program = folder / "fast"
     subprocess.run(["g++", "-O1", "-std=c++17", str(source), "-o", str(program)], check=True)

@@ -1,7 +1,7 @@
 """`select-config`: fills whatever the program leaves to the compiler.
 
-Accepts fused kernels. Afterwards every group around a contraction carries `selection`: a complete configuration that obeys the
-setters, the fastest by the cost model of the GPU. Without the option the GPU is the target's usual one.
+Accepts fused kernels. Afterwards every group around a contraction carries `selection`: a complete configuration that
+obeys the setters, the fastest by the cost model of the GPU. Without the option the GPU is the target's usual one.
 
     gemm(x, w.T).with_tile(128, 256, 64)      selection <acc = (f32), tile = (128, 256, 64), cluster = (2, 1, 1), …>
 """
@@ -64,8 +64,8 @@ def _no_kernel(ctx: Context, contraction: Contraction, described: Described) -> 
         ctx,
         contraction.root,
         "UC0702",
-        f"no kernel of {target} takes this {contraction.root.spec.name} as it stands, and the stages that would prepare it are "
-        "not lowered yet",
+        f"no kernel of {target} takes this {contraction.root.spec.name} as it stands, and the stages that would "
+        "prepare it are not lowered yet",
         None,
         notes,
     )

@@ -1,9 +1,11 @@
 """`stage-pipeline`: orders the kernels of a program and places what passes between them in one workspace.
 
-Accepts kernels that `fuse` has cut. Afterwards every group carries `placement`: for each of its results a unit where the caller
-supplies the tensor, else the offset in bytes of an intermediate in the workspace, an expression over the dimension names.
-The kernel carries the `workspace` that
-all intermediates take together. Offsets are multiples of 256 bytes, the alignment that every CUTLASS access and the copy engine accept.
+Accepts kernels that `fuse` has cut. Afterwards every group carries `placement`: for each of its results a unit where
+the caller
+supplies the tensor, else the offset in bytes of an intermediate in the workspace, an expression over the dimension
+names. The kernel carries the `workspace` that
+all intermediates take together. Offsets are multiples of 256 bytes, the alignment that every CUTLASS access and the
+copy engine accept.
 """
 
 from dataclasses import dataclass

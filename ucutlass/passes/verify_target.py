@@ -1,8 +1,10 @@
-"""`verify-target`: refuses what the target or CUTLASS cannot build, launch or compute right, before anything is emitted.
+"""`verify-target`: refuses what the target or CUTLASS cannot build, launch or compute right, before anything is
+emitted.
 
-Accepts inferred modules and changes nothing. It asks the enumerator that `select-config` asks, with the visitor tree that `fuse`
-builds, so a program is accepted exactly when a configuration exists. A contraction without setters is accepted wherever its types
-are: the copies, paddings and cuts that it costs are decided later and are remarks.
+Accepts inferred modules and changes nothing. It asks the enumerator that `select-config` asks, with the visitor tree
+that `fuse`
+builds, so a program is accepted exactly when a configuration exists. A contraction without setters is accepted
+wherever its types are: the copies, paddings and cuts that it costs are decided later and are remarks.
 
     target sm_90a  kernel f(…) -> … { return gemm(x, w.T).with_tile(100, 128, 64) }
 
@@ -69,5 +71,3 @@ def _report(ctx: Context, root: UcuOp, violation: Violation) -> None:
     notes = [Note(text) for text in violation.notes]
     report = operation_error if violation.severity == "error" else operation_warning
     report(ctx, root, violation.code, violation.message, violation.part, notes, fixits)
-
-

@@ -69,7 +69,8 @@ class DevicePrinter:
         kernel = self.kernel_type
         return [
             f"#if defined(__CUDACC__) && (!defined(UCUTLASS_PART) || UCUTLASS_PART == {self.index})",
-            f'extern "C" __global__ void __launch_bounds__({kernel}::MaxThreadsPerBlock, {kernel}::MinBlocksPerMultiprocessor)',
+            f'extern "C" __global__ void __launch_bounds__({kernel}::MaxThreadsPerBlock,'
+            f" {kernel}::MinBlocksPerMultiprocessor)",
             f"{self.entry}(__grid_constant__ {kernel}::Params const params) {{",
             "  extern __shared__ char shared[];",
             f"  {kernel}{{}}(params, shared);",

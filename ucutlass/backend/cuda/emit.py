@@ -41,7 +41,8 @@ def _support() -> str:
 
 
 def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
-    """The C++ of a module. With `symbol_suffix_hash` the exported names end in the content's hash, so that equal names link."""
+    """The C++ of a module. With `symbol_suffix_hash` the exported names end in the content's hash, so that equal
+    names link."""
     from ucutlass import __version__
 
     devices = [DevicePrinter(kernel, i) for i, kernel in enumerate(device_kernels(module))]

@@ -4,7 +4,8 @@ WIDTH = 120
 
 
 def wrapped(line: str, indent: int = 4) -> list[str]:
-    """The line, or several where it is longer than the width: broken after top-level commas of its outermost brackets."""
+    """The line, or several where it is longer than the width: broken after top-level commas of its outermost
+    brackets."""
     if len(line) <= WIDTH:
         return [line]
     opening = min((i for i in (line.find("<"), line.find("{"), line.find("(")) if i >= 0), default=-1)

@@ -44,7 +44,8 @@ class ShapeOp(CppTypeOp):
 
 @irdl_op_definition
 class EpilogueBuilderOp(CppTypeOp):
-    """`cutlass::epilogue::collective::CollectiveBuilder`: the epilogue, its D operand and, where one is read, its C operand."""
+    """`cutlass::epilogue::collective::CollectiveBuilder`: the epilogue, its D operand and, where one is read, its C
+    operand."""
 
     name = "cutlass.epilogue_builder"
     CPP: ClassVar[str] = "typename cutlass::epilogue::collective::CollectiveBuilder"
@@ -160,8 +161,8 @@ class GemmUniversalOp(CppTypeOp):
     scheduler = prop_def(StringAttr)
     batched = opt_prop_def(UnitAttr)
     swapped = opt_prop_def(UnitAttr)
-    """Whether A and B are the program's factors transposed and exchanged, so that every result is a transposed view. The
-    C++ is the same; who reads the dialect learns in which order the program forms its sums."""
+    """Whether A and B are the program's factors transposed and exchanged, so that every result is a transposed view.
+    The C++ is the same; who reads the dialect learns in which order the program forms its sums."""
     splits = opt_prop_def(IntegerAttr[I64])
     raster = opt_prop_def(StringAttr)
     swizzle = opt_prop_def(IntegerAttr[I64])

@@ -38,7 +38,8 @@ class EndOp(IRDLOperation):
 
 @irdl_op_definition
 class DeviceKernelOp(IRDLOperation):
-    """One device kernel: the C++ types that it is made of. Its arguments are the tensors it reads, then those it writes.
+    """One device kernel: the C++ types that it is made of. Its arguments are the tensors it reads, then those it
+    writes.
 
     `cutlass.device_kernel @k "comment" ins(%x: T) outs(%y: T) { … }`
     """

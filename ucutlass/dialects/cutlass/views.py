@@ -11,7 +11,8 @@ from ucutlass.dialects.ucutlass.types import TensorType
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """The same memory with its dimensions in another order: dimension i of the result is dimension `order[i]` of the tensor."""
+    """The same memory with its dimensions in another order: dimension i of the result is dimension `order[i]` of the
+    tensor."""
 
     name = "cutlass.view"
     tensor = operand_def(TensorType)

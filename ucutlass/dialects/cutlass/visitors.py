@@ -258,9 +258,11 @@ class Sm90EvtOp(CppTypeOp):
 
 @irdl_op_definition
 class Sm90TopologicalVisitorOp(CppTypeOp):
-    """`cutlass::epilogue::fusion::Sm90TopologicalVisitor`: a DAG of nodes in topological order, the last one the output.
+    """`cutlass::epilogue::fusion::Sm90TopologicalVisitor`: a DAG of nodes in topological order, the last one the
+    output.
 
-    `edges` lists, node by node, how many inputs it has and their indices: `[0, 0, 2, 0, 1]` is two leaves and a node over both.
+    `edges` lists, node by node, how many inputs it has and their indices: `[0, 0, 2, 0, 1]` is two leaves and a node
+    over both.
     """
 
     name = "cutlass.sm90_topological_visitor"

@@ -49,7 +49,8 @@ class SetterArgument:
 
 @dataclass(frozen=True)
 class Setter:
-    """One setter, `.with_NAME(…)`. Its value in a configuration is a tuple with one entry per argument, None if absent."""
+    """One setter, `.with_NAME(…)`. Its value in a configuration is a tuple with one entry per argument, None if
+    absent."""
 
     name: str
     arguments: tuple[SetterArgument, ...]
@@ -160,7 +161,7 @@ class ConfigAttr(Data[tuple[tuple[str, SetterValue], ...]]):
     def settings(self) -> dict[str, SetterValue]:
         return dict(self.data)
 
-    def get(self, setter: str) -> SetterValue | None:
+    def setting(self, setter: str) -> SetterValue | None:
         """The arguments of a setter, None where it is absent."""
         return self.settings.get(setter)
 

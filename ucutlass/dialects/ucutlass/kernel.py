@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ucutlass.dialects.ucutlass.attributes import ConfigAttr, NumberAttr
 from ucutlass.dialects.ucutlass.types import NumberType, TensorType, UnresolvedType, ValueType
-from ucutlass.dims import Condition, Facts, Relation, parse_condition
+from ucutlass.dims import Condition, Facts, parse_condition
 
 TARGET_ATTRIBUTE = "ucutlass.target"
 """Module attribute that holds the target's name, `"sm_90a"`."""
@@ -273,7 +273,8 @@ def _parse_binding(parser: Parser) -> tuple[Parser.Argument, UnresolvedOperand]:
 
 
 def set_exact_name(value: SSAValue, name: str) -> None:
-    """Name a value as the program does. The public setter of xDSL drops a trailing `_1`, which is part of a name here."""
+    """Name a value as the program does. The public setter of xDSL drops a trailing `_1`, which is part of a name
+    here."""
     value._name = name  # pyright: ignore[reportPrivateUsage]
 
 

@@ -25,8 +25,8 @@ ParamKind = Literal["number", "dim", "dims", "bool", "word", "element", "layout"
 ParamValue = int | float | bool | str | Dim | tuple[Dim, ...] | ElementType | tuple[int, ...] | None
 
 FAST_ERROR = 2.0**-17
-"""Largest error of a fast form relative to the larger of its value and 2^-7 of its argument, where the formulas that PyTorch
-uses in f32 lose digits, too. It is 1.6 % of the unit roundoff of f16."""
+"""Largest error of a fast form relative to the larger of its value and 2^-7 of its argument, where the formulas that
+PyTorch uses in f32 lose digits, too. It is 1.6 % of the unit roundoff of f16."""
 
 Family = Literal[
     "gemm",
@@ -217,7 +217,8 @@ class OpSpec:
     """An operand whose producers decide the derived parameter `axis`, the dimension of its channels. Rules and meanings
     get it beside the parameters; it is not written in programs."""
     cuda_fast: CudaRule | None = None
-    """A cheaper scalar expression in f32, off by at most `FAST_ERROR`: for results that are stored in 16 bits or fewer."""
+    """A cheaper scalar expression in f32, off by at most `FAST_ERROR`: for results that are stored in 16 bits or
+    fewer."""
     resolve: Callable[[Call], Mapping[str, ParamValue]] | None = None
     """Values of absent parameters whose default depends on the operands' types; refuses nothing."""
 

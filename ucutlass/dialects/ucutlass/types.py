@@ -139,7 +139,8 @@ class LayoutAttr(Data[tuple[int, ...]]):
 
 @irdl_attr_definition
 class TensorType(ParametrizedAttribute, TypeAttribute):
-    """A tensor: sizes, element type and layout. `!ucutlass.tensor<["M", 4096], f16, (1, 0)>`; row-major is not printed."""
+    """A tensor: sizes, element type and layout. `!ucutlass.tensor<["M", 4096], f16, (1, 0)>`; row-major is not
+    printed."""
 
     name = "ucutlass.tensor"
 

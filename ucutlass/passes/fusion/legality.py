@@ -14,7 +14,8 @@ from ucutlass.dialects.ucutlass.types import NumberType, TensorType
 from ucutlass.dims import Dim, Facts
 
 LeafKind = Literal["number", "scalar", "row", "column", "full"]
-"""How a leaf's shape relates to the kernel's result: one value, one a column (a row vector), one a row, one an element."""
+"""How a leaf's shape relates to the kernel's result: one value, one a column (a row vector), one a row, one an
+element."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,7 @@ class Space:
 
     def covers(self, dims: Sequence[Dim]) -> bool:
         """Whether these sizes are the result's, leading ones aside."""
-        return len(dims) == len(self.dims) and all(
-            self.facts.equal(a, b) for a, b in zip(dims, self.dims, strict=True)
-        )
+        return len(dims) == len(self.dims) and all(self.facts.equal(a, b) for a, b in zip(dims, self.dims, strict=True))
 
 
 def leaf_kind(space: Space, value: SSAValue) -> LeafKind | None:
@@ -55,9 +54,10 @@ def leaf_kind(space: Space, value: SSAValue) -> LeafKind | None:
 
 
 def refusal_of_operation(space: Space, op: UcuOp, is_inside: Callable[[SSAValue], bool]) -> str | None:
-    """Why this operation cannot join the epilogue over `space`; None where it can. `is_inside` knows the kernel's own values."""
+    """Why this operation cannot join the epilogue over `space`; None where it can. `is_inside` knows the kernel's
+    own values."""
     if not op.spec.is_elementwise:
-        return f"{op.spec.name} is not element-wise: each element of its result needs more than one element of its operand"
+        return f"{op.spec.name} is not element-wise: an element of its result needs several of its operand"
     result = op.results[0].type
     if not isinstance(result, TensorType):
         return f"the type of {op.spec.name} is not known"

@@ -1,6 +1,7 @@
 """Cuts the element-wise DAG of an epilogue into functors, one for each value that is stored.
 
-A functor reads leaves and the values of functors before it, so that a sub-expression of several results is computed once.
+A functor reads leaves and the values of functors before it, so that a sub-expression of several results is computed
+once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ class FunctorPlan:
 
 def plan_functors(stored: Sequence[SSAValue], operations: Sequence[UcuOp]) -> tuple[FunctorPlan, ...]:
     """One functor for each stored value that an operation computes, in the order in which they must run."""
-    computed = {result: op for op in operations for result in op.results}
+    computed: dict[SSAValue, UcuOp] = {result: op for op in operations for result in op.results}
     order = {op: i for i, op in enumerate(operations)}
     targets = sorted((v for v in dict.fromkeys(stored) if v in computed), key=lambda v: order[computed[v]])
     plans: list[FunctorPlan] = []

@@ -73,7 +73,7 @@ class Sm90GemmLowering:
 
     @property
     def _swapped(self) -> bool:
-        return self.config.get("swap_ab") is not None
+        return self.config.setting("swap_ab") is not None
 
     @property
     def _schedule(self) -> str:
@@ -91,7 +91,7 @@ class Sm90GemmLowering:
         return values
 
     def _alignment(self, operand: str) -> IntegerAttr:
-        value = self.config.get("alignment")
+        value = self.config.setting("alignment")
         assert value is not None
         chosen = dict(zip("abcd", value, strict=True))[operand]
         assert isinstance(chosen, int)
@@ -303,7 +303,7 @@ class Sm90GemmLowering:
         }
         if splits > 1:
             properties["splits"] = IntegerAttr(splits, i64)
-        raster = self.config.get("raster")
+        raster = self.config.setting("raster")
         if raster is not None and raster[0] in ("along_m", "along_n"):
             properties["raster"] = StringAttr("AlongM" if raster[0] == "along_m" else "AlongN")
         if raster is not None and isinstance(raster[1], int):

@@ -1,4 +1,5 @@
-"""Words of the language to the C++ tags of CUTLASS 3.x on sm_90a (`gemm/dispatch_policy.hpp`, `epilogue/dispatch_policy.hpp`)."""
+"""Words of the language to the C++ tags of CUTLASS 3.x on sm_90a (`gemm/dispatch_policy.hpp`,
+`epilogue/dispatch_policy.hpp`)."""
 
 from dataclasses import dataclass
 
