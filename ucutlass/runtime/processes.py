@@ -75,13 +75,22 @@ def run(command: Sequence[str], *, folder: Path, environment: Mapping[str, str],
     except subprocess.TimeoutExpired:
         timed_out = True
         _stop(process)
-        output, _ = process.communicate()
+        output = _rest(process)
     except BaseException:
         _stop(process)
         process.wait()
         raise
     text = output.decode("utf-8", errors="replace")
     return Finished(tuple(command), process.returncode, text, time.monotonic() - start, timed_out)
+
+
+def _rest(process: "subprocess.Popen[bytes]") -> bytes:
+    """What a stopped process has said; whoever left its group and holds the pipe is not waited for."""
+    try:
+        output, _ = process.communicate(timeout=10.0)
+    except subprocess.TimeoutExpired as late:
+        return late.output or b""
+    return output
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
