@@ -8,7 +8,7 @@ the node that they enclose.
 from dataclasses import dataclass, field
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Node:
     """Something that stands in the text from `start` to `end`."""
 
@@ -16,7 +16,7 @@ class Node:
     end: int
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Name(Node):
     """A name, of whatever kind its place says. `inner` is its place without parentheses."""
 
@@ -24,21 +24,21 @@ class Name(Node):
     inner: tuple[int, int]
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Number(Node):
     """A number, its sign included."""
 
     value: int | float
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Word(Node):
     """`true`, `false` or `auto`."""
 
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Layout(Node):
     """What follows `@`: a name, or the dimensions from outermost to innermost."""
 
@@ -46,14 +46,14 @@ class Layout(Node):
     order: tuple[Number, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class ListOf(Node):
     """`[a, b]`."""
 
     items: "list[Value]"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Argument(Node):
     """One argument of a call or setter; `start` is that of the keyword where there is one."""
 
@@ -61,7 +61,7 @@ class Argument(Node):
     value: "Value"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Setter(Node):
     """`.with_x(…)`, from its point to its closing parenthesis."""
 
@@ -69,7 +69,7 @@ class Setter(Node):
     arguments: list[Argument]
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Call(Node):
     """A call with its setters. `start` is that of a piped value where there is one."""
 
@@ -82,7 +82,7 @@ class Call(Node):
     """Whether the first argument stands left of `>>`."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class View(Node):
     """`v.T`, or another name after the point."""
 
@@ -90,7 +90,7 @@ class View(Node):
     name: Name
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Infix(Node):
     """`left + right`."""
 
@@ -100,7 +100,7 @@ class Infix(Node):
     right: "Expression"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Negation(Node):
     """`-v`."""
 
@@ -112,7 +112,7 @@ Expression = Name | Number | Word | Call | View | Infix | Negation
 Value = Expression | ListOf | Layout
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class SizeOperation(Node):
     """`left % right` in a condition."""
 
@@ -124,7 +124,7 @@ class SizeOperation(Node):
 Size = Name | Number | SizeOperation
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Condition(Node):
     """One condition of a `where` clause."""
 
@@ -133,7 +133,7 @@ class Condition(Node):
     right: Size
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class TypeNode(Node):
     """`f16[M, 64]@col`."""
 
@@ -142,7 +142,7 @@ class TypeNode(Node):
     layout: Layout | None
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Parameter(Node):
     """`x: f16[8]`."""
 
@@ -150,7 +150,7 @@ class Parameter(Node):
     type: TypeNode
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Statement(Node):
     """`a, b = value`; the value is None where the parser could not make sense of it."""
 
@@ -158,14 +158,14 @@ class Statement(Node):
     value: Expression | None
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Result(Node):
     """`return a, b`; the values are None where the parser could not make sense of them."""
 
     values: list[Expression] | None
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Kernel(Node):
     """A kernel."""
 
@@ -184,7 +184,7 @@ class Kernel(Node):
         return (self.conditions or self.results)[-1].end if self.results else self.name.end
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Program(Node):
     """A file."""
 

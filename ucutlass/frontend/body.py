@@ -152,7 +152,9 @@ class BodyBuilder:
             return
         op = ReturnOp.create(operands=values)
         if self.aliases:
-            op.attributes[ALIASES] = DictionaryAttr({name: StringAttr(of) for name, of in self.aliases.items()})
+            # In a fixed order, since their places among the statements are not kept.
+            aliases = {name: StringAttr(self.aliases[name]) for name in sorted(self.aliases)}
+            op.attributes[ALIASES] = DictionaryAttr(aliases)
         self._append(op, result.start, result)
 
     def _warn_unused(self) -> None:

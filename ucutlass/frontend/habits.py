@@ -90,7 +90,7 @@ class Habits(Site):
             plain = number.text
         fixits = [self.report.replace(place, plain)] if plain is not None else []
         self.report.error("UC0111", place, f"'{written}' is not a number: {why}", fixits=fixits)
-        self.skip()
+        self.machine.discard()
         return True
 
     # Signs ------------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Habits(Site):
         fixits = [self.report.replace(place, "#")] if text.startswith("//", start) else []
         self.report.error("UC0101", place, "a comment begins with '#' and ends with the line", fixits=fixits)
         while self.machine.token.start < end and self.machine.token.kind != END:
-            self.skip()
+            self.machine.discard()
         return True
 
     def _power(self) -> bool:
@@ -120,7 +120,7 @@ class Habits(Site):
             return False
         message = "there is no operator '**': a power is pow(x, n), a square is square(x)"
         self.report.error("UC0101", (star.start, token.end), message)
-        self.skip()
+        self.machine.discard()
         return True
 
     def _arrow(self) -> bool:
@@ -146,7 +146,7 @@ class Habits(Site):
         else:
             return False
         self.report.error("UC0101", token, message)
-        token.kind = "PLUS"
+        token.kind, token.text = "PLUS", "+"
         return True
 
     # Statements -------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Habits(Site):
         if not self.accepts("=") or self.machine.survives((token.kind,)) or self._in_brackets():
             return False
         self.report.error("UC0101", name, "the value of this expression has no name: write NAME = EXPRESSION")
-        self.take_back()
+        self.machine.take_back()
         self.insert("", "=")
         return True
 
@@ -184,7 +184,7 @@ class Habits(Site):
         if sign.text not in ("=", "+", "-", "*", "/") or name.virtual:
             return False
         self.report.error("UC0101", name, f"expected an expression after '{sign.text}', found the next statement")
-        self.take_back()
+        self.machine.take_back()
         self.insert("0")
         return True
 
@@ -203,8 +203,14 @@ class Habits(Site):
         fixits = [self.report.delete(tokens[first]), self.report.delete(tokens[last])]
         message = "several values are returned without parentheses: return a, b"
         self.report.error("UC0101", tokens[first], message, fixits=fixits)
+        depth = self.machine.depth_of("statement")
+        assert depth is not None
         del tokens[last], tokens[first]
-        self.restart_statement(first - 1)
+        self.machine.position -= 1
+        # The statement is read again without them.
+        statement = tokens[first - 1 : self.machine.position]
+        self.machine.drop_to(depth)
+        tokens[self.machine.position : self.machine.position] = statement
         return True
 
     # Types ------------------------------------------------------------------------------------------------------------
@@ -235,7 +241,7 @@ class Habits(Site):
         written = self.report.source.text[start : tokens[index - 1].end]
         message = f"a size of a type is a whole number or a name: write P here, and 'where P == {written}'"
         self.report.error("UC0101", (start, tokens[index - 1].end), message)
-        self.machine.position = index
+        self.machine.discard(index - self.machine.position)
         return True
 
     # Calls and suffixes -----------------------------------------------------------------------------------------------
@@ -255,7 +261,7 @@ class Habits(Site):
     def _call_on_value(self) -> bool:
         """`x.T.with_tile(…)` and `x.relu()`: parentheses after what is not a call's own suffix."""
         token, name, point = self.machine.token, self.before(), self.before(2)
-        if token.text != "(" or name is None or point is None or point.text != "." or name.virtual:
+        if token.text != "(" or name is None or point is None or point.text != "." or not name.text.isidentifier():
             return False
         end = after_bracket(self.machine.tokens, self.machine.position)
         closer = self.machine.tokens[end - 1]
@@ -266,9 +272,9 @@ class Habits(Site):
         else:
             call = f"{name.text}({'…' if closer.start > token.end else ''})"
             self.report.error("UC0215", name, f"a value has no '.{name.text}(…)': write v >> {call}")
+        self.machine.discard(end - self.machine.position)
         self.machine.unshift()
         self.machine.unshift()
-        self.machine.position = end
         return True
 
     def _misplaced_setter(self, name: Token, place: tuple[int, int], base: object) -> None:

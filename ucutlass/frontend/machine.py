@@ -8,6 +8,7 @@ everything that could have stood there is known, and a repair goes on from there
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
+from ucutlass.frontend.ast import Node
 from ucutlass.frontend.lexer import Token
 from ucutlass.frontend.table import END, Table
 
@@ -39,6 +40,9 @@ class Machine:
         self.table = table
         self.tokens = tokens
         self.position = 0
+        """Index of the next token. What stands before it has been shifted; what is passed over is taken out."""
+        self.barrier = 0
+        """Index of the first token that may still be on the stack by itself."""
         self.states = [table.start]
         self.values: list[object] = [None]
         """Beside `states`: the value that led into each."""
@@ -128,16 +132,25 @@ class Machine:
 
     # Repairs ----------------------------------------------------------------------------------------------------------
 
-    def insert(self, kind: str, text: str) -> None:
-        """Puts a token before the next one."""
-        at = self.tokens[self.position - 1].end if self.position else 0
-        self.tokens.insert(self.position, Token(kind, text, at, at))
+    def discard(self, count: int = 1) -> None:
+        """Passes over the next tokens, but not over the end."""
+        count = min(count, len(self.tokens) - 1 - self.position)
+        del self.tokens[self.position : self.position + count]
 
     def unshift(self) -> Token:
         """Takes the last token back from the stack and drops it; only what was just shifted may be taken back."""
+        token = self.take_back()
+        self.discard()
+        if not isinstance(self.values[-1], Token):
+            self.barrier = self.position
+        return token
+
+    def take_back(self) -> Token:
+        """Makes the token that was just shifted the next one again."""
         token = self.values.pop()
         assert isinstance(token, Token)
         self.states.pop()
+        self.position -= 1
         return token
 
     def depth_of(self, nonterminal: str) -> int | None:
@@ -147,14 +160,34 @@ class Machine:
                 return depth
         return None
 
+    def settle(self, kind: str) -> None:
+        """Makes the reductions that a token of this kind would cause, as if it came next."""
+        while (action := self.table.actions[self.states[-1]].get(kind)) is not None and action < 0:
+            origin, length, _, _ = self._reductions[-1 - action]
+            del self.states[-length:]
+            self.states.append(self.table.gotos[self.states[-1]][origin])
+            self._reduce_values(-1 - action)
+
     def drop_to(self, depth: int) -> list[object]:
-        """Drops the stack to a depth; what was on it."""
+        """Drops the stack to a depth, and the tokens that led there; what was on it."""
         dropped = self.values[depth:]
         del self.states[depth:]
         del self.values[depth:]
+        start = next((_start(member) for value in dropped for member in members(value)), None)
+        if start is not None:
+            first = next(i for i, token in enumerate(self.tokens) if token.start >= start)
+            del self.tokens[first : self.position]
+            self.position = first
         return dropped
 
     def push(self, nonterminal: str, value: object) -> None:
         """Acts as if the text held a nonterminal of this value here."""
         self.states.append(self.table.gotos[self.states[-1]][nonterminal])
         self.values.append(value)
+        self.barrier = self.position
+
+
+def _start(value: object) -> int:
+    """Where a value of the stack begins."""
+    assert isinstance(value, Token | Node)
+    return value.start

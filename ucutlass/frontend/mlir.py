@@ -32,6 +32,10 @@ _RESULTS = re.compile(r"(?:%[\w$.-]+(?::\d+)?\s*,?\s*)+=\s*")
 """What stands before the name of an operation."""
 
 
+_STRINGS = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|"')
+"""Comments, strings, and a quotation mark that begins neither."""
+
+
 class LocatingParser(Parser):
     """xDSL's parser, which tells where operations stand."""
 
@@ -86,6 +90,12 @@ def read_mlir(ctx: Context, source: SourceFile, no_implicit_module: bool = False
     """The module of a text; raises SourceError after reporting what is wrong."""
     engine = engine_of(ctx)
     engine.add_source(source)
+    # xDSL's reader takes exponential time to see that a string does not end.
+    for match in _STRINGS.finditer(source.text):
+        if match.group() == '"':
+            message = "this string has no end on its line, or an escape that MLIR does not have"
+            engine.error(MLIR_SYNTAX, message, source.span(match.start(), match.end()))
+            raise SourceError(engine.errors)
     try:
         return LocatingParser(ctx, source).parse_module(not no_implicit_module)
     except ParseError as error:

@@ -106,7 +106,7 @@ class Recovery:
             text = self.report.source.text[place[0] : place[1]]
             fixits = [self.report.insert(0, f"{text}\n", f"move '{text}' to the top"), self.report.delete(place)]
             self.report.error("UC0109", place, "the target stands before every kernel", fixits=fixits)
-        self.repairs.skip(2 if name.kind == "NAME" else 1)
+        self.machine.discard(2 if name.kind == "NAME" else 1)
 
     # The end of the file ----------------------------------------------------------------------------------------------
 
@@ -149,35 +149,27 @@ class Recovery:
 
     def _give_up_statement(self) -> bool:
         """Drops what was begun and goes on at the next statement, or kernel where no statement was begun."""
+        for kind in ("RETURN", "KERNEL"):
+            # What is complete as it stands is kept.
+            if self.machine.survives((kind,)) and not self.machine.survives(("NAME",)) == (kind == "KERNEL"):
+                self.machine.settle(kind)
         depth = self.machine.depth_of("statement")
         if depth is None:
             return self._give_up_header()
-        tokens = self.machine.tokens
         begun = self.machine.values[depth:]
         in_result = bool(begun) and isinstance(begun[0], Token) and begun[0].kind == "RETURN"
         first = self._first_token(begun)
         index = self._next_statement(first, in_result)
-        self.machine.drop_to(depth)
-        if in_result:
-            at = tokens[index].start
-            tokens[index:index] = [Token("RETURN", "return", at, at), Token("INTEGER", "0", at, at)]
-            self.machine.position = index
-            self._close_kernel(index + 2)
-            return True
         targets = self._targets(begun, self.machine.position, index)
-        self.machine.push("statement", Statement(first.start, tokens[index].start, targets, None))
-        self.machine.position = index
-        if tokens[index].text == "}" or tokens[index].kind in ("KERNEL", END):
-            at = tokens[index].start
-            tokens[index:index] = [Token("RETURN", "return", at, at), Token("INTEGER", "0", at, at)]
-            self._close_kernel(index + 2)
+        count = index - self.machine.position
+        self.machine.drop_to(depth)
+        self.machine.discard(count)
+        token = self.machine.token
+        if not in_result:
+            self.machine.push("statement", Statement(first.start, token.start, targets, None))
+        if in_result or token.text == "}" or token.kind in ("KERNEL", END):
+            self.repairs.insert("return", "0", *(() if token.text == "}" else ("}",)))
         return True
-
-    def _close_kernel(self, index: int) -> None:
-        """Sees to it that a kernel ends at the token of this index."""
-        token = self.machine.tokens[index]
-        if token.text != "}":
-            self.machine.tokens.insert(index, Token(self.kinds["}"], "}", token.start, token.start))
 
     def _first_token(self, begun: list[object]) -> Token:
         """The first token of the statement that fails."""
@@ -212,7 +204,7 @@ class Recovery:
         begun = index > 0 and tokens[index - 1].start >= first.start
         if not begun and not in_result:
             # Nothing was read of the statement, so its first token is what does not fit: go on after it.
-            index += 1
+            index = min(index + 1, len(tokens) - 1)
         while index < len(tokens) - 1:
             token = tokens[index]
             if token.text == "}" or self._begins_kernel(index):
@@ -259,10 +251,9 @@ class Recovery:
             index < len(tokens) - 1 and not self._begins_kernel(index) and not (started and tokens[index].text == "{")
         ):
             index = after_bracket(tokens, index) if tokens[index].text == "{" else index + 1
+        count = index - self.machine.position
         self.machine.drop_to(depth)
-        self.machine.position = index
-        if tokens[index].text == "{":
-            at = tokens[index].start
-            header = ("kernel", "_", "(", ")", "->", "_", "[", "]")
-            tokens[index:index] = [Token(self.kinds.get(text, "NAME"), text, at, at) for text in header]
+        self.machine.discard(count)
+        if self.machine.token.text == "{":
+            self.repairs.insert("kernel", "_", "(", ")", "->", "_", "[", "]")
         return True

@@ -59,7 +59,7 @@ class Repairs(Site):
             fix = self.report.delete(token)
             what = " or ".join(expected(self.machine)[:2])
             self.report.error("UC0101", token, f"expected {what} before ','", fixits=[fix])
-            self.skip()
+            self.machine.discard()
             return True
         return False
 
@@ -88,7 +88,7 @@ class Repairs(Site):
             index += 1
         notes = [self.report.note("the kernel returns here", first)] if first is not None else []
         self.report.error("UC0116", token, f"{found(token)} follows 'return', which ends a kernel", notes)
-        self.machine.position = index
+        self.machine.discard(index - self.machine.position)
         return True
 
     def _begins_kernel(self, index: int) -> bool:
@@ -125,7 +125,7 @@ class Repairs(Site):
             return False
         if self.machine.depth_of("statement") is None:
             return False
-        self.take_back()
+        self.machine.take_back()
         self.report.error("UC0115", word, "the kernel before this one has no 'return' and no '}'")
         self.insert("return", "0", "}")
         return True
@@ -136,7 +136,7 @@ class Repairs(Site):
         if word is None or token is None or word.kind != "KERNEL" or token.kind != "TARGET":
             return False
         self.report.error("UC0101", token, "expected a name after 'target', such as sm_90a")
-        self.take_back()
+        self.machine.take_back()
         self.insert("")
         return True
 
@@ -153,7 +153,7 @@ class Repairs(Site):
         if OPENER[token.text] not in (bracket.text for bracket in opened) and meant <= removed:
             fix = self.report.delete(token)
             self.report.error("UC0117", token, f"{found(token)} closes nothing", fixits=[fix])
-            self.skip()
+            self.machine.discard()
             return True
         right = CLOSER[opened[-1].text]
         if right == token.text:
@@ -174,7 +174,7 @@ class Repairs(Site):
         fixits: list[FixIt] = []
         if best <= 1:
             message = f"expected '{right}', found {found(token)}"
-            self.skip()
+            self.machine.discard()
         elif best == swapped:
             message = f"'{right}' comes before {found(token)}"
             fixits = [self.report.replace(token, right), self.report.replace(following, token.text)]

@@ -28,7 +28,7 @@ class Site:
     def before(self, count: int = 1) -> Token | None:
         """The token that stands `count` places before the next one."""
         index = self.machine.position - count
-        return self.machine.tokens[index] if index >= 0 else None
+        return self.machine.tokens[index] if index >= self.machine.barrier else None
 
     def after(self, count: int = 1) -> Token:
         """The token that stands `count` places after the next one."""
@@ -37,11 +37,8 @@ class Site:
 
     @property
     def last_end(self) -> int:
-        before = self.before()
-        return before.end if before is not None else 0
-
-    def skip(self, count: int = 1) -> None:
-        self.machine.position = min(self.machine.position + count, len(self.machine.tokens) - 1)
+        """Where the last token ends that was read."""
+        return self.machine.tokens[self.machine.position - 1].end if self.machine.position else 0
 
     def accepts(self, *texts: str) -> bool:
         """Whether these signs or words could follow."""
@@ -62,19 +59,6 @@ class Site:
         kinds = [self.kinds.get(text, "INTEGER" if text == "0" else "NAME") for text in texts]
         made_up = [Token(kind, text, at, at) for kind, text in zip(kinds, texts, strict=True)]
         self.machine.tokens[self.machine.position : self.machine.position] = made_up
-
-    def take_back(self) -> Token:
-        """Makes the token before this one the next again."""
-        token = self.machine.unshift()
-        self.machine.position -= 1
-        return token
-
-    def restart_statement(self, first: int) -> None:
-        """Reads the statement again that begins with the token of this index, after its tokens were edited."""
-        depth = self.machine.depth_of("statement")
-        assert depth is not None
-        self.machine.drop_to(depth)
-        self.machine.position = first
 
     def generic_error(self) -> None:
         """What stands here, and everything that could."""
