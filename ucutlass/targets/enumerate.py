@@ -78,6 +78,11 @@ def _within(
 
 def _free_tiles(family: Family, c: Candidate) -> tuple[object, ...]:
     tiles, space = family.tiles(c), c.space
+    if c.pinned.stages is not None:
+        # Only to save time: a tile whose stages alone exceed the memory need not be looked at.
+        a, b = c.problem.a.element.bits, c.problem.b.element.bits
+        room = 8 * 2 * c.arch.shared_memory // c.pinned.stages
+        tiles = tuple(t for t in tiles if (t[0] * a + t[1] * b) * t[2] <= room) or tiles[-1:]
     if space.widths is not None:
         tiles = tuple(t for t in tiles if t[1] in space.widths)
     if space.widest_k_only:
@@ -162,8 +167,22 @@ def fill(family: Family, candidate: Candidate, space: Space = WHOLE_SPACE) -> It
     """Every legal completion of a branch, of a part of the space."""
     candidate.explaining = False
     candidate.space = space
-    if passes(family.levels[0], candidate) and passes(family.levels[1], candidate):
-        yield from _fill(family, _FIRST, candidate)
+    if not (passes(family.levels[0], candidate) and passes(family.levels[1], candidate)):
+        return
+    if _is_hopeless(family, candidate):
+        return
+    yield from _fill(family, _FIRST, candidate)
+
+
+def _is_hopeless(family: Family, candidate: Candidate) -> bool:
+    """Whether what is set breaks a rule by itself, whatever the free fields become."""
+    asked = with_fields(replace(candidate), candidate.pinned)
+    return any(
+        rule.check(asked) is not None
+        for rules in family.levels[_FIRST:]
+        for rule in rules
+        if all(candidate.pinned.is_set(need) for need in rule.needs)
+    )
 
 
 def exists(problem: Problem, epilogue: EpilogueSpec, partial: Config, arch: Architecture) -> bool:

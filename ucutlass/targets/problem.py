@@ -381,6 +381,10 @@ class Config:
             settings["swap_ab"] = ()
         return settings
 
+    def is_set(self, name: str) -> bool:
+        """Whether a field, named as its setter, is given."""
+        return bool(self.alignment) if name == "alignment" else getattr(self, name, None) is not None
+
     def describe(self) -> str:
         """As setters of the language, for messages and lists."""
         parts: list[str] = []

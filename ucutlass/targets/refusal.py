@@ -21,7 +21,7 @@ from ucutlass.targets.enumerate import (
     violations_of,
     with_fields,
 )
-from ucutlass.targets.families import CLUSTERS, Family
+from ucutlass.targets.families import CLUSTERS, Family, families
 from ucutlass.targets.problem import Config, EpilogueSpec, Shape3
 from ucutlass.targets.rules.core import LEVELS, Candidate, Fix, Violation
 from ucutlass.targets.rules.text import shape
@@ -53,8 +53,26 @@ def explain_refusal(problem: Problem, epilogue: EpilogueSpec, partial: Config, a
         return []
     found = _branches(problem, epilogue, partial, arch)
     if not found:
-        return [no_such_schedule(partial, arch, isinstance(problem, ConvProblem))]
+        return _without_schedule(problem, epilogue, partial, arch)
     return _with_fixes(_reasons(_relevant(found)), problem, epilogue, partial, arch)
+
+
+def _without_schedule(
+    problem: Problem, epilogue: EpilogueSpec, partial: Config, arch: Architecture
+) -> list[Violation]:
+    """The refusal of a schedule that the target lacks, with what else is wrong once another one is taken."""
+    for_conv = isinstance(problem, ConvProblem)
+    violation = no_such_schedule(partial, arch, for_conv)
+    options = [s for f in families(arch, for_conv) for s in f.schedules]
+    for schedule in options:
+        if exists(problem, epilogue, replace(partial, schedule=schedule), arch):
+            fix = Fix("setter:schedule:0", schedule, f"use {schedule}")
+            return [replace(violation, fix=fix)]
+    rest = explain_refusal(problem, epilogue, replace(partial, schedule=None, fast_accum=None), arch)
+    removal = Fix("setter:schedule", "", "remove .with_schedule")
+    if not rest or any(v.fix is not None for v in rest):
+        return [replace(violation, fix=removal), *rest]
+    return [replace(violation, fix=None), *rest]
 
 
 def _branches(problem: Problem, epilogue: EpilogueSpec, partial: Config, arch: Architecture) -> list[Branch]:

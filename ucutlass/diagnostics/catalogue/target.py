@@ -195,18 +195,19 @@ CODES = (
         "no kernel obeys all setters together",
         "Each setter is possible by itself, but nothing is left when all of them are obeyed. The notes say which rule"
         " refuses the nearest configurations; remove one of the setters that they name.",
-        _gemm("sm_90a", ".with_tile(64, 128, 64).with_schedule(cooperative)"),
-        _gemm("sm_90a", ".with_tile(64, 128, 64).with_schedule(pingpong)"),
+        _gemm("sm_90a", ".with_cluster(2, 1).with_alignment(a=4)"),
+        _gemm("sm_90a", ".with_cluster(2, 1).with_alignment(a=8)"),
     ),
     CodeInfo(
         "UC0519",
         "setter-not-on-target",
         Severity.ERROR,
         "the target has nothing that this setter could set",
-        "`.with_warps` and `.with_instruction` are for the sm_80 family, clusters and epilogue schedules for sm_90a"
-        " and later. Remove the setter or change the target.",
-        _gemm("sm_90a", ".with_warps(64, 64, 32)"),
-        _gemm("sm_80", ".with_warps(64, 64, 32)"),
+        "Clusters and epilogue schedules are for sm_90a and later; `.with_warps` and `.with_instruction` are for the"
+        " kernels of the sm_80 family, which other targets run as schedule `multistage`. Remove the setter, change the"
+        " schedule or change the target.",
+        _gemm("sm_80", ".with_cluster(2, 1)"),
+        _gemm("sm_90a", ".with_cluster(2, 1)"),
     ),
     CodeInfo(
         "UC0520",

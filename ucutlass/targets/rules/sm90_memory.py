@@ -58,7 +58,7 @@ def stage_bytes(candidate: Candidate) -> int:
 
 
 def auto_stages(candidate: Candidate) -> int:
-    """Stages when the program sets none: what CUTLASS computes, lowered to whole swizzle patterns."""
+    """Stages when the program sets none: what CUTLASS computes, lowered to what can be launched."""
     problem, tile = candidate.problem, candidate.tile
     assert tile is not None
     stages = sm90_auto_stages(
@@ -69,7 +69,13 @@ def auto_stages(candidate: Candidate) -> int:
         _unit(candidate),
     )
     parity = swizzle_parity(tile[1], tile[2], problem.b.element.bits) if problem.b.major == "k" else 1
-    return stages // parity * parity if parity else stages
+    parity = parity or 1
+    stages = stages // parity * parity
+    if problem.grouping is not None and not uses_registers_for_a(problem):
+        # CUTLASS's count leaves out the tensor maps of the epilogue.
+        while stages > 0 and total_bytes(candidate, stages) > candidate.arch.shared_memory:
+            stages -= parity
+    return stages
 
 
 def total_bytes(candidate: Candidate, stages: int) -> int:
@@ -110,12 +116,12 @@ def stages_fit_the_shared_memory(candidate: Candidate) -> Finding | None:
     stages, tile, limit = candidate.stages, candidate.tile, candidate.arch.shared_memory
     assert stages is not None and tile is not None
     automatic = candidate.pinned.stages is None
-    if automatic:
-        if stages >= 2:
-            return None
-        stages = 2
+    if automatic and stages >= 2 and not uses_registers_for_a(candidate.problem):
+        return None
+    too_few = stages < 2
+    stages = max(stages, 2)
     total = total_bytes(candidate, stages)
-    if total <= limit and not automatic:
+    if total <= limit and not (automatic and too_few):
         return None
     if not candidate.explaining:
         return REFUSED
