@@ -10,8 +10,9 @@ from torch import Tensor
 from validating import honest
 
 from ucutlass.errors import MachineError
+from ucutlass.runtime.campaign import Campaign, Finding
 from ucutlass.runtime.machine import GpuState
-from ucutlass.runtime.profile import Subject, read_subject
+from ucutlass.runtime.profile import Event, Plan, Subject, examine, read_subject
 from ucutlass.runtime.timing import Contestant, Resolve, Timer
 from ucutlass.runtime.validate import Runner
 
@@ -89,6 +90,15 @@ def misbehave(kind: str, results: Sequence[Tensor]) -> None:
 
 def fake_laboratory() -> FakeLaboratory:
     return FakeLaboratory()
+
+
+def examine_here(
+    subjects: Sequence[Subject], plan: Plan, *, silence: float, listen: Callable[[Event], None]
+) -> list[Finding]:
+    """What `examine_all` does, in this process: quicker, but no kernel may crash."""
+    campaign = Campaign(subjects, plan, listen=listen)
+    examine(subjects, range(len(subjects)), frozenset(), plan, FakeLaboratory(), campaign.hear)
+    return campaign.findings
 
 
 def no_laboratory() -> FakeLaboratory:

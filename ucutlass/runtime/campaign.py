@@ -61,20 +61,20 @@ def examine_all(
     listen: Callable[[Event], None] | None = None,
 ) -> list[Finding]:
     """The findings on all subjects, in their order. Raises MachineError where there is nothing to examine them on."""
-    campaign = _Campaign(subjects, plan, factory, silence, listen)
+    campaign = Campaign(subjects, plan, factory, silence, listen)
     campaign.run()
     return campaign.findings
 
 
 @dataclass
-class _Campaign:
-    """One call's work, over as many processes as it takes."""
+class Campaign:
+    """One call's work, over as many processes as it takes; what is told of it becomes findings."""
 
     subjects: Sequence[Subject]
     plan: Plan
-    factory: Callable[[], Laboratory]
-    silence: float
-    listen: Callable[[Event], None] | None
+    factory: Callable[[], Laboratory] = cuda_laboratory
+    silence: float = DEFAULT_SILENCE
+    listen: Callable[[Event], None] | None = None
 
     def __post_init__(self) -> None:
         self.findings = [Finding() for _ in self.subjects]
@@ -93,10 +93,10 @@ class _Campaign:
             )
             self._at_work = Began((), "start")
             work = partial(_work, self.subjects, pending, passed, self.plan, self.factory)
-            self._settle(run_isolated(work, self._hear, self.silence))
+            self._settle(run_isolated(work, self.hear, self.silence))
             assert len(self._pending) < len(pending), "a process settled nothing"
 
-    def _hear(self, event: Event) -> None:
+    def hear(self, event: Event) -> None:
         match event:
             case Began():
                 self._at_work = event
