@@ -103,7 +103,7 @@ class Partition:
 
     def _space(self, group: Group) -> Space | None:
         result = group.root.results[0].type
-        return Space(result.dims, self.facts) if isinstance(result, TensorType) else None
+        return Space.of(result, self.facts) if isinstance(result, TensorType) else None
 
     def _place(self, op: UcuOp) -> None:
         refusals: list[str] = []

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ucutlass.dialects.ucutlass import UcuOp
 from ucutlass.dialects.ucutlass.types import NumberType, TensorType
 from ucutlass.dims import Dim, Facts
+from ucutlass.element_types import BOOL, F32, F64, ElementType
 
 LeafKind = Literal["number", "scalar", "row", "column", "full"]
 """How a leaf's shape relates to the kernel's result: one value, one a column (a row vector), one a row, one an
@@ -24,6 +25,13 @@ class Space:
 
     dims: tuple[Dim, ...]
     facts: Facts
+    compute: ElementType = F32
+    """The type in which its epilogue computes."""
+
+    @staticmethod
+    def of(result: TensorType, facts: Facts) -> "Space":
+        """The space of a kernel around an operation with this result."""
+        return Space(result.dims, facts, F64 if result.element is F64 else F32)
 
     def covers(self, dims: Sequence[Dim]) -> bool:
         """Whether these sizes are the result's, leading ones aside."""
@@ -64,6 +72,9 @@ def refusal_of_operation(space: Space, op: UcuOp, is_inside: Callable[[SSAValue]
     if not space.covers(result.dims):
         shape = ", ".join(map(str, result.dims))
         return f"its result is [{shape}], the kernel computes [{', '.join(map(str, space.dims))}]"
+    reason = _refusal_of_arithmetic(space, op, result.element)
+    if reason is not None:
+        return reason
     for operand in op.operands:
         if is_inside(operand):
             continue
@@ -71,6 +82,22 @@ def refusal_of_operation(space: Space, op: UcuOp, is_inside: Callable[[SSAValue]
         if reason is not None:
             return reason
     return None
+
+
+def _refusal_of_arithmetic(space: Space, op: UcuOp, result: ElementType) -> str | None:
+    """Why the epilogue does not compute this exactly; None where it does.
+
+    It holds every value in its own type. An integer sum may enter a float result, as the language converts it there
+    too; what stays an integer, or is compared as one, may need more digits.
+    """
+    operands = [operand.type.element for operand in op.operands if isinstance(operand.type, TensorType)]
+    if result.is_float and result.compute is space.compute:
+        return None
+    is_exact = not result.is_float and all(element.compute is space.compute for element in operands)
+    if is_exact and (result is BOOL or op.spec.converts == "none"):
+        return None
+    kinds = ", ".join(dict.fromkeys(map(str, operands)))
+    return f"{op.spec.name} of {kinds} gives {result}, for which the {space.compute} epilogue has not the digits"
 
 
 def refusal_of_leaf(space: Space, value: SSAValue) -> str | None:

@@ -86,7 +86,7 @@ def read_contraction(fused: FusedOp) -> Contraction:
     values = root.operand_values()
     a, b = values["a"], values["b"]
     assert isinstance(a, SSAValue) and isinstance(b, SSAValue) and isinstance(root.results[0].type, TensorType)
-    space = Space(root.results[0].type.dims, facts_at(fused))
+    space = Space.of(root.results[0].type, facts_at(fused))
     epilogue = tuple(op for op in ops if op.spec.is_elementwise)
     inside = {result for op in (root, *epilogue) for result in op.results}
     leaves: dict[SSAValue, Leaf] = {}
