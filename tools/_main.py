@@ -60,7 +60,7 @@ _FORM_FLAGS = ("argument --to:", "argument -t/--target:")
 _MACHINE = "UC0024"
 _INTERNAL = "UC0001"
 _TOO_DEEP = "UC0104"
-_MLIR = "UC0018"
+_MLIR = "UC0121"
 _PASS = "UC0022"
 
 

@@ -17,7 +17,13 @@ from ucutlass_tools._main import REPRODUCER, Exit
 from ucutlass_tools._opt_flags import COMMAND_LINE
 from ucutlass_tools._output import write_output
 from ucutlass_tools._pipeline import read_pipeline
-from ucutlass_tools._program import into, register_dialects, register_foreign_dialects, set_target
+from ucutlass_tools._program import (
+    into,
+    register_dialects,
+    register_foreign_dialects,
+    set_target,
+    verify,
+)
 from ucutlass_tools._report import Reporter, fixed_lines
 from ucutlass_tools._reproducer import read_call, write_reproducer
 from xdsl.dialects.builtin import ModuleOp
@@ -37,7 +43,6 @@ from ucutlass.diagnostics.source import SourceFile
 from ucutlass.frontend.sources import record_sources
 from ucutlass.registry import FRONTENDS, PASSES, TARGETS
 
-_FIX_LEFT_OUT = "UC0019"
 _MAX_FIX_ROUNDS = 10
 """Mending one error uncovers the next, as past a syntax error; each round mends all that are known."""
 
@@ -131,7 +136,7 @@ class Driver(xDSLOptMain):
             self._took(previous, perf_counter() - self.pass_started)
         if not self.args.disable_verify:
             with self.pass_timer.child("(verify)").measuring():
-                module.verify()
+                verify(module)
         if previous is not None:
             for watcher in self.watchers:
                 watcher.after(previous, module)
@@ -288,12 +293,10 @@ class Driver(xDSLOptMain):
         given = self.input
         everything, _ = self._process_all(given)
         mended: list[Diagnostic] = []
-        left_out: Sequence[Diagnostic] = ()
         for _ in range(_MAX_FIX_ROUNDS):
             everything.max_errors = 0
             fixable = [d for d in everything.diagnostics if d.severity in (Severity.ERROR, Severity.WARNING)]
             result = apply_fixits(given.source, fixable)
-            left_out = result.skipped
             if not result.changed or result.text == given.source.text:
                 break
             mended += result.applied
@@ -301,9 +304,6 @@ class Driver(xDSLOptMain):
             self.input = given
             everything, _ = self._process_all(given)
         everything.max_errors = self.args.max_errors
-        for diagnostic in left_out:
-            message = f"a fix of {diagnostic.code} was left out: {diagnostic.fixits[0].label}"
-            everything.warning(_FIX_LEFT_OUT, message, diagnostic.span)
         if mended or self.args.output_file is not None or given.path is None:
             write_output(self.args.output_file or given.path, given.source.text)
         self.reporter.say(fixed_lines(mended))

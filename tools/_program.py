@@ -11,23 +11,24 @@ from io import BytesIO, StringIO
 from ucutlass_tools._input import Input
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import (
     DiagnosticException,
     InvalidIRException,
     ParseError,
     UnregisteredConstructException,
+    VerifyException,
 )
 
 from ucutlass.diagnostics.core import Diagnostic, DiagnosticEngine, DiagnosticError, Severity
-from ucutlass.diagnostics.locations import report_failure, set_engine, span_of
+from ucutlass.diagnostics.locations import VerifyFailure, report_failure, set_engine, span_of, verify_failure
 from ucutlass.diagnostics.source import SourceFile
 from ucutlass.dialects.ucutlass.kernel import TARGET_ATTRIBUTE, kernels_of, target_of
 from ucutlass.passes.pipelines import run_passes
 from ucutlass.registry import DIALECTS, FRONTENDS, PASSES, PIPELINES, TARGETS, all_dialects, find
 
-_MLIR_INPUT = "UC0018"
+_MLIR_TEXT = "UC0121"
 _INVALID_IR = "UC0021"
 _TARGET_TWICE = "UC0025"
 
@@ -44,7 +45,7 @@ def into(engine: DiagnosticEngine, source: SourceFile) -> Generator[None]:
     except ParseError as error:
         engine.emit(_parse_diagnostic(error, source))
     except UnregisteredConstructException as error:
-        engine.error(_MLIR_INPUT, str(error))
+        engine.error(_MLIR_TEXT, str(error))
     except InvalidIRException as error:
         engine.error(_INVALID_IR, str(error).rstrip())
 
@@ -54,7 +55,26 @@ def _parse_diagnostic(error: ParseError, source: SourceFile) -> Diagnostic:
     content = error.span.input.content
     if isinstance(content, bytes):
         start, end = (len(content[:offset].decode("utf-8", "replace")) for offset in (start, end))
-    return Diagnostic(_MLIR_INPUT, Severity.ERROR, error.msg, source.span(start, end))
+    return Diagnostic(_MLIR_TEXT, Severity.ERROR, error.msg, source.span(start, end))
+
+
+def verify(module: ModuleOp) -> None:
+    """Verifies a module. Raises VerifyException, with the place of the operation where xDSL tells none."""
+    try:
+        module.verify()
+    except VerifyFailure:
+        raise
+    except VerifyException as error:
+        raise verify_failure(_culprit(module), _INVALID_IR, str(error).rstrip()) from error
+
+
+def _culprit(module: ModuleOp) -> Operation:
+    for op in module.walk():
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException:
+            return op
+    return module
 
 
 def register_foreign_dialects(ctx: Context, text: str) -> None:

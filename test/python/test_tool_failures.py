@@ -54,7 +54,7 @@ def bad_pipeline(arguments: list[str]) -> int:
         (raising(FileNotFoundError(errno.ENOENT, "No such file", "a.ucu")), Exit.USAGE, "No such file 'a.ucu'"),
         (raising(OSError(errno.ENOSPC, "No space left on device", "a.cu")), Exit.MACHINE, "No space left"),
         (raising(VerifyException("operand has no shape")), Exit.INPUT, "operand has no shape"),
-        (bad_module, Exit.INPUT, "bad.mlir:3:1: error: Operation nonsense is not registered [UC0018]\n}\n^\n"),
+        (bad_module, Exit.INPUT, "bad.mlir:3:1: error: Operation nonsense is not registered [UC0121]\n}\n^\n"),
         (bad_pipeline, Exit.USAGE, "a{b=,c"),
         (raising(RecursionError()), Exit.INPUT, "nests too deeply"),
         (raising(KeyboardInterrupt()), Exit.INTERRUPTED, "interrupted"),

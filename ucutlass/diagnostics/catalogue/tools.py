@@ -9,8 +9,8 @@ CODES = (
         "internal-error",
         Severity.ERROR,
         "the compiler broke one of its own rules",
-        "This is a defect of the compiler, not of the program. The crash reproducer that is named beside the message"
-        " holds the input and the pipeline; report it together with that file. A program without setters, or with"
+        "This is a defect of the compiler, not of the program. `ucutlass-opt --crash-reproducer=FILE` with the same"
+        " pipeline writes a file that holds the input and the call: report it. A program without setters, or with"
         " `materialize` around the operation that is named, may get past it meanwhile.",
     ),
     CodeInfo(
@@ -175,22 +175,6 @@ CODES = (
         "ucutlass-opt --explain UC9999",
         "ucutlass-opt --explain UC0301",
         "sh",
-    ),
-    CodeInfo(
-        "UC0018",
-        "mlir-input",
-        Severity.ERROR,
-        "the MLIR text cannot be read",
-        "The text is not the custom or the generic form of the registered dialects. Text that the compiler printed"
-        " itself can always be read back; `--list-ops` shows the operations and their forms.",
-    ),
-    CodeInfo(
-        "UC0019",
-        "fix-not-applied",
-        Severity.WARNING,
-        "a fix-it was left out because it meets another one",
-        "Two fixes that would edit the same text are not both applied. Run the tool again on the new text: what is"
-        " still wrong is then reported with its fix.",
     ),
     CodeInfo(
         "UC0020",
