@@ -13,7 +13,8 @@ A pass that rewrites algebra states the relative error that it may add (`‖afte
 `tolerance`; both comparisons then use it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -77,6 +78,18 @@ def read_source(ctx: Context, source: str) -> ModuleOp:
     return read_program(ctx, source, "test.ucu")
 
 
+@contextmanager
+def one_thread() -> Generator[None, None, None]:
+    """PyTorch on one thread: small tensors are not worth waking others."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@one_thread()
 def assert_keeps_meaning(
     source: str,
     passes: str | Sequence[ModulePass] = "default",

@@ -9,6 +9,14 @@ that uses a program expects.
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
+from keeps_meaning import assert_keeps_meaning
+
+from ucutlass.diagnostics.core import DiagnosticError
+
+NOT_LOWERED = frozenset({"UC0701", "UC0702"})
+"""What the compiler has no kernels for, yet or as a group stands; every pass before is checked all the same."""
+SETTER_REFUSED = "UC05"
+"""Begins the codes that a program without setters never gets."""
 
 FLOATS = ("f16", "bf16", "f32")
 STORED = (*FLOATS, "e4m3", "e5m2")
@@ -253,3 +261,18 @@ def programs(draw: st.DrawFn) -> Program:
     sizes = {side: draw(st.sampled_from((16, 32, 48, 64))) for side in SIDES}
     dynamic = frozenset(draw(st.sets(st.sampled_from(SIDES), max_size=2)))
     return _Builder(draw, sizes, dynamic).program()
+
+
+def check_program(program: Program, seed: int = 0) -> str:
+    """Checks that the default pipeline keeps what a program means: `lowered`, or the codes with which it was refused.
+
+    Raises AssertionError where it does not, and where a program is refused that should not be.
+    """
+    try:
+        assert_keeps_meaning(program.source, bindings=program.bindings, seeds=[seed])
+    except DiagnosticError as error:
+        codes = {diagnostic.code for diagnostic in error.diagnostics}
+        allowed = {code for code in codes if program.has_setters and code.startswith(SETTER_REFUSED)}
+        assert codes <= NOT_LOWERED | allowed, f"{program.source}\n{error}"
+        return " ".join(sorted(codes))
+    return "lowered"
