@@ -11,6 +11,7 @@ a result.
 becomes one group of the family `gemm` that holds `t`, `gemm`, `bias` and `relu`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -72,8 +73,10 @@ def _rewrite(ctx: Context, kernel: KernelOp, partition: Partition) -> None:
     available: dict[Stored, SSAValue] = {}
     fused: dict[Group, FusedOp] = {}
     end = kernel.return_op
+    order = {op: index for index, op in enumerate(kernel.body.block.ops)}
     for group in partition.groups:
-        fused[group] = _fused(group, stores.by_group[group], available)
+        members = sorted(group.members, key=order.__getitem__)
+        fused[group] = _fused(group, members, stores.by_group[group], available)
         Rewriter.insert_op(fused[group], InsertPoint.before(end))
         for stored, result in zip(stores.by_group[group], fused[group].outputs, strict=True):
             available.setdefault(stored, result)
@@ -119,7 +122,8 @@ def _copy(copied: Copied, declared: Attribute, available: dict[Stored, SSAValue]
     return fused
 
 
-def _fused(group: Group, stores: list[Stored], available: dict[Stored, SSAValue]) -> FusedOp:
+def _fused(group: Group, members: Sequence[Operation], stores: list[Stored], available: dict[Stored, SSAValue]) -> FusedOp:
+    """The group's members, in the order of the program, in a group operation."""
     block = Block()
     inside: dict[SSAValue, SSAValue] = {}
     inputs: list[SSAValue] = []
@@ -144,7 +148,7 @@ def _fused(group: Group, stores: list[Stored], available: dict[Stored, SSAValue]
         block.add_op(copy)
         return copy.results[0]
 
-    for member in sorted(group.members, key=_position):
+    for member in members:
         if isinstance(member, MATERIALIZE):
             inside[member.results[0]] = place(member.operands[0])
             continue
@@ -163,9 +167,3 @@ def _fused(group: Group, stores: list[Stored], available: dict[Stored, SSAValue]
         if value.name_hint is not None:
             set_exact_name(result, value.name_hint)
     return fused
-
-
-def _position(op: Operation) -> int:
-    block = op.parent
-    assert block is not None
-    return block.get_operation_index(op)
