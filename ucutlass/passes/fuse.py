@@ -122,7 +122,9 @@ def _copy(copied: Copied, declared: Attribute, available: dict[Stored, SSAValue]
     return fused
 
 
-def _fused(group: Group, members: Sequence[Operation], stores: list[Stored], available: dict[Stored, SSAValue]) -> FusedOp:
+def _fused(
+    group: Group, members: Sequence[Operation], stores: list[Stored], available: dict[Stored, SSAValue]
+) -> FusedOp:
     """The group's members, in the order of the program, in a group operation."""
     block = Block()
     inside: dict[SSAValue, SSAValue] = {}
