@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -473,3 +474,41 @@ def test_a_file_that_is_no_reproducer() -> None:
     called = run("--run-reproducer", stdin=GOOD)
     assert called.code == Exit.USAGE
     assert "is no crash reproducer" in called.err
+
+
+# Other packages ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that adds a dialect and a pass."""
+    points = [
+        EntryPoint("theirs", "tool_passes:Theirs", "ucutlass.dialects"),
+        EntryPoint("their-pass", "tool_passes:TheirPass", "ucutlass.passes"),
+    ]
+
+    def entry_points(group: str) -> list[EntryPoint]:
+        return [point for point in points if point.group == group]
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+
+
+@pytest.mark.usefixtures("foreign")
+def test_dialects_and_passes_of_other_packages() -> None:
+    text = "builtin.module {\n  theirs.mark\n}\n"
+    assert run(stdin=text).out == text
+    assert run("-p", "cse,their-pass", stdin=text).out == "builtin.module attributes {seen} {\n  theirs.mark\n}\n"
+    assert "did you mean 'their-pass'" in run("-p", "ther-pass", stdin=text).err
+    assert "their-pass" in run("--list-passes").out
+    assert "theirs" in run("--list-dialects").out
+
+
+def test_without_the_package_there_is_no_such_dialect() -> None:
+    called = run(stdin="builtin.module {\n  theirs.mark\n}\n")
+    assert called.code == Exit.INPUT
+    assert "theirs.mark" in called.err
+
+
+def test_our_own_dialects_need_no_look_at_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("importlib.metadata.entry_points")
+    assert run("-p", "infer", stdin=run(stdin=GOOD).out).code == Exit.OK

@@ -1,4 +1,4 @@
-"""Passes that the tests of the tools put into the table: one with options, one with a bug."""
+"""What the tests of the tools put into the tables: a pass with options, one with a bug, and a package of others."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,9 @@ from typing import Literal
 import pytest
 from ucutlass_tools import _pipeline
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.passes import ModulePass
 
 from ucutlass.registry import PASSES, Entry
@@ -35,6 +37,28 @@ class Broken(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         raise AssertionError("two is not three")
+
+
+@irdl_op_definition
+class MarkOp(IRDLOperation):
+    """Marks a place."""
+
+    name = "theirs.mark"
+    assembly_format = "attr-dict"
+
+
+Theirs = Dialect("theirs", [MarkOp])
+"""The dialect of another package."""
+
+
+@dataclass(frozen=True)
+class TheirPass(ModulePass):
+    """The pass of another package."""
+
+    name = "their-pass"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        op.attributes["seen"] = UnitAttr()
 
 
 def add_passes(monkeypatch: pytest.MonkeyPatch) -> None:
