@@ -9,6 +9,7 @@ from ucutlass.element_types import ELEMENT_TYPES, F16, F32, S32
 from ucutlass.targets.arch import architecture
 from ucutlass.targets.conv import ConvKind, ConvProblem
 from ucutlass.targets.enumerate import Problem, complete_configs, exists
+from ucutlass.targets.families import family_of, schedules_of
 from ucutlass.targets.problem import (
     ANY,
     PLAIN,
@@ -25,6 +26,7 @@ from ucutlass.targets.problem import (
     gemm_problem,
 )
 from ucutlass.targets.refusal import explain_refusal
+from ucutlass.targets.rules.conv import is_optimized
 
 F16_TN = gemm_problem(4096, 4096, 4096)
 TF32 = gemm_problem(4096, 4096, 4096, "f32", compute="tf32")
@@ -100,6 +102,8 @@ def verdict(target: str, problem: Problem, config: Config = ANY, epilogue: Epilo
         ("sm_80", S8, at(alignment=Alignments(a=8)), "UC0504"),
         ("sm_80", gemm_problem(512, 512, 512, "f32"), at(alignment=Alignments(a=4)), "UC0504"),
         ("sm_80", gemm_problem(512, 512, 512, "f32"), at(alignment=Alignments(d=4)), "UC0504"),
+        ("sm_80", gemm_problem(512, 512, 512, "s8", d="s8"), at((128, 64, 64), alignment=Alignments(d=16)), "UC0504"),
+        ("sm_80", gemm_problem(512, 512, 512, "s8", d="s8"), at((128, 128, 64), alignment=Alignments(d=16)), None),
         # Tiles, warps and instructions.
         *(
             ("sm_80", F16_TN, at((m, n, 32)), None)
@@ -294,6 +298,23 @@ def test_the_gemm_of_a_convolution():
     assert (gradient.m, gradient.n, gradient.k) == (2 * 8 * 10, 16, 32 * 9)
     weights = replace(problem, kind="wgrad").as_gemm()
     assert (weights.m, weights.n, weights.k) == (32, 16 * 9, 2 * 4 * 8)
+
+
+def test_schedules_belong_to_families():
+    asked: tuple[Schedule, ...] = ("pingpong", "multistage", "two_sm")
+    assert schedules_of(architecture("sm_80")) == ("multistage",)
+    assert set(schedules_of(architecture("sm_100a"))) == {"one_sm", "two_sm", "multistage"}
+    names = {s: family_of(s, architecture("sm_90a")) for s in asked}
+    assert {s: None if f is None else f.name for s, f in names.items()} == {
+        "pingpong": "sm90_3x",
+        "multistage": "sm80_2x",
+        "two_sm": None,
+    }
+
+
+def test_large_filters_take_the_general_iterator():
+    assert is_optimized(conv(filter_=(32, 3), spatial=(64, 64)))
+    assert not is_optimized(conv(filter_=(33, 3), spatial=(64, 64)))
 
 
 def test_output_sizes_agree_with_pytorch():

@@ -39,7 +39,7 @@ def _clusters() -> tuple[Shape3, ...]:
 
 CLUSTERS = _clusters()
 ONE: tuple[Shape3, ...] = ((1, 1, 1),)
-SPACE_M = (64, 128, 192, 256)
+SPACE_M = (128, 64, 256, 192)
 SPACE_N = tuple(range(16, 257, 16))
 SPACE_K_BYTES = (128, 64, 32)
 """The stated space of tiles; a program may set others."""
@@ -90,7 +90,7 @@ def _grid(bits: int) -> tuple[Shape3, ...]:
     return tuple(
         (m, n, 8 * k_bytes // bits)
         for k_bytes in SPACE_K_BYTES
-        for m in (128, 64, 256, 192)
+        for m in SPACE_M
         for n in sorted(SPACE_N, key=lambda n: (n not in (128, 256, 64, 32, 16, 192), -n))
     )
 

@@ -57,9 +57,7 @@ def explain_refusal(problem: Problem, epilogue: EpilogueSpec, partial: Config, a
     return _with_fixes(_reasons(_relevant(found)), problem, epilogue, partial, arch)
 
 
-def _without_schedule(
-    problem: Problem, epilogue: EpilogueSpec, partial: Config, arch: Architecture
-) -> list[Violation]:
+def _without_schedule(problem: Problem, epilogue: EpilogueSpec, partial: Config, arch: Architecture) -> list[Violation]:
     """The refusal of a schedule that the target lacks, with what else is wrong once another one is taken."""
     for_conv = isinstance(problem, ConvProblem)
     violation = no_such_schedule(partial, arch, for_conv)

@@ -121,6 +121,25 @@ def output_alignment_is_built(candidate: Candidate) -> Finding | None:
     return None
 
 
+@rule("UC0504", "alignment", "tile", source="library generator: C alignment of the 8-bit and 4-bit kernels")
+def narrow_results_are_stored_in_halves(candidate: Candidate) -> Finding | None:
+    """8-bit results of narrow tiles are stored 8 elements at a time, not 16."""
+    tile = candidate.tile
+    assert tile is not None
+    if kind_of(candidate.problem) not in ("int8", "int4", "fp8") or (tile[1] >= 128 and tile[0] != 32):
+        return None
+    for which in "cd":
+        pinned: int | None = getattr(candidate.pinned.alignment, which)
+        if pinned is not None and pinned > 8:
+            return Finding(
+                f"alignment {which}={pinned}: the epilogue of tile {tile[0]}x{tile[1]} stores at most 8 elements at a"
+                " time",
+                f"setter:alignment:{which}",
+                Fix(f"setter:alignment:{which}", "8", f"use {which}=8"),
+            )
+    return None
+
+
 @rule("UC0519", "epilogue", source="2.x kernels have one epilogue, through shared memory")
 def epilogue_is_not_set(candidate: Candidate) -> Finding | None:
     """There is one epilogue, so none is chosen."""
@@ -423,6 +442,7 @@ SM80_RULES = (
     alignment_is_built,
     output_alignment_is_built,
     tile_is_built,
+    narrow_results_are_stored_in_halves,
     grid_fits,
     warps_divide_the_tile,
     accumulators_fit_the_registers,

@@ -18,7 +18,7 @@ from ucutlass.targets.rules.sm90_facts import (
 )
 from ucutlass.targets.rules.text import shape, tile_fix
 from ucutlass.targets.rules.types import kind_of
-from ucutlass.targets.stage_arithmetic import CPASYNC_SCHEDULES, accumulator_registers, ceil_div, promotion_interval
+from ucutlass.targets.stage_arithmetic import CPASYNC_SCHEDULES, accumulator_registers, ceil_div
 
 
 def is_promoted(candidate: Candidate) -> bool:
@@ -198,14 +198,6 @@ def accumulators_may_spill(candidate: Candidate) -> Finding | None:
         f" {clean} do not",
         "setter:tile",
     )
-
-
-def needs_promotion_interval(candidate: Candidate) -> int | None:
-    """The promotion interval that must be passed at run time, None where CUTLASS's default of 4 is right."""
-    if not is_promoted(candidate) or candidate.tile is None:
-        return None
-    interval = promotion_interval(candidate.tile[2])
-    return None if interval == 4 else interval
 
 
 SM90_RULES = (

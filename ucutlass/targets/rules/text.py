@@ -89,10 +89,6 @@ def tile_fix(index: int, value: int) -> Fix:
     return Fix(f"setter:tile:{index}", str(value), f"use {'mnk'[index]} = {value}")
 
 
-def setter_fix(setter: str, value: str) -> Fix:
-    return Fix(f"setter:{setter}:0", value, f"use {value}")
-
-
 def shape_fix(setter: str, value: Shape3) -> Fix:
     arguments = ", ".join(map(str, value))
     return Fix(f"setter:{setter}", f".with_{setter}({arguments})", f"use ({arguments})")
