@@ -4,6 +4,7 @@ Starts in two phases like `ucutlass-opt`. Needs neither a GPU nor PyTorch.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 
@@ -37,6 +38,10 @@ COMMAND_LINE = CommandLine(
                     "scale the arithmetic peaks to a clock of the multiprocessors",
                     "MHZ",
                     kind=positive_number,
+                ),
+                Flag(
+                    ("--calibrate",),
+                    "measure the ceilings of the GPU at hand and print its data, for --gpu FILE.json; reads no program",
                 ),
             ),
         ),
@@ -79,8 +84,29 @@ def _run(arguments: list[str]) -> int:
     check_arch(args.target)
     if args.gpu is not None:
         named_gpu(args.gpu)
+    if args.calibrate:
+        return _calibrate(args)
     with without_collector():
         return _bound(args)
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    """Needs a GPU and PyTorch; a GPU that there is no data for takes what is not measured from --gpu."""
+    from ucutlass.errors import UsageError
+    from ucutlass.runtime.calibrate import calibrated, gpu_to_data
+    from ucutlass.runtime.machine import find_machine, gpu_data, lock_gpu
+    from ucutlass.runtime.timing import CudaEventTimer
+    from ucutlass.targets.gpu import UnknownGpuError
+
+    machine = find_machine()
+    try:
+        gpu = gpu_data(machine) if args.gpu is None else named_gpu(args.gpu)
+    except UnknownGpuError as error:
+        raise UsageError(f"{error}. Say with --gpu which one is most like it", "UC0003") from error
+    with lock_gpu(machine):
+        measured = calibrated(gpu, CudaEventTimer(machine.l2_bytes, machine.index))
+    print(json.dumps(gpu_to_data(measured), indent=2))
+    return Exit.OK
 
 
 def _bound(args: argparse.Namespace) -> int:

@@ -17,6 +17,12 @@ called.
 | `tensors` | what a library says about its arguments, and the checks of a call |
 | `program` | from the text of a program to callable kernels |
 | `library` | loads a library and calls it on PyTorch tensors |
+| `validate`, `validation` | whether a kernel is right, by the rules of `docs/validation.md` |
+| `timing`, `sampling` | times of kernels beside each other, and what may be concluded from them |
+| `baseline` | what a kernel is compared with: the program in PyTorch, the library's product alone |
+| `machine`, `calibrate` | the GPU at hand: what it is, what it is doing, what it can do |
+| `profile` | examines built kernels: validates, then times |
+| `isolation`, `campaign` | the same in processes of their own, so that no kernel spoils another's verdict |
 """
 
 from importlib import import_module
