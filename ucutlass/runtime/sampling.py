@@ -19,6 +19,9 @@ DECIDING_CONFIDENCE = 0.995
 RESOLUTION = 0.003
 """Relative differences up to this are never called one: memory placement alone can make them."""
 
+_TICK = 1e-9
+"""Seconds; shorter times are taken to be this long."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -66,6 +69,7 @@ class Duel:
 
 def duel(first: Sequence[float], second: Sequence[float], seed: int = 0) -> Duel:
     """Compare two contestants, whose times of one round stand at one place of both lists."""
-    logs = [math.log(a / b) for a, b in zip(first, second, strict=True)]
+    # A timer that ticks coarsely may give 0 for next to no work.
+    logs = [math.log(max(a, _TICK) / max(b, _TICK)) for a, b in zip(first, second, strict=True)]
     interval = median_interval(logs, DECIDING_CONFIDENCE, seed)
     return Duel(Interval(math.exp(interval.median), math.exp(interval.low), math.exp(interval.high)))
