@@ -1,7 +1,7 @@
 """`ucutlass-translate`: a program in another form, and the language's grammar and card.
 
-Starts in two phases like `ucutlass-opt`. For C++ the pipeline `default` runs first; the text forms are printed as read,
-so `--to=ucu` formats a file.
+Starts in two phases like `ucutlass-opt`. For C++ the pipeline `default` runs first, for a graph what makes the kernels;
+the text forms are printed as read, so `--to=ucu` formats a file.
 """
 
 import argparse
@@ -26,8 +26,8 @@ TEXTS: Mapping[str, str] = {
 }
 """What is said about the language itself: `module:function` that gives the text."""
 
-LOWERED = {"cuda"}
-"""Forms of a program that went through the pipeline."""
+PASSES_FOR: Mapping[str, Sequence[str]] = {"dot": ("infer", "fuse")}
+"""Passes that run before a form is written; for C++ it is the whole pipeline, the text forms are printed as read."""
 
 COMMAND_LINE = CommandLine(
     "ucutlass-translate",
@@ -102,8 +102,9 @@ def _program(args: argparse.Namespace) -> int:
     if args.symbol_suffix != "none" and args.to != "cuda":
         raise UsageError(f"--symbol-suffix is about C++: --to={args.to} has no symbols")
     program = Program(read_input(args.input_file, args.frontend), args.max_errors).read(args.target)
-    if args.to in LOWERED:
+    if args.to == "cuda":
         program.lower()
+    program.run(PASSES_FOR.get(args.to, ()))
     text = program.cuda(args.symbol_suffix) if args.to == "cuda" else program.emit(args.to)
     Reporter.of(COMMAND_LINE.tool, args).show(program.engine)
     if text is None:

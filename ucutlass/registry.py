@@ -117,6 +117,7 @@ TARGETS: "Mapping[str, Entry[type[Target]]]" = _table(
     Entry("mlir", "ucutlass.backend.mlir:MlirTarget", "the program as MLIR text"),
     Entry("ucu", "ucutlass.frontend.ucu_target:UcuTarget", "the program in the μCUTLASS language"),
     Entry("cuda", "ucutlass.backend.cuda.target:CudaTarget", "one CUDA C++ file that stands alone"),
+    Entry("dot", "ucutlass.backend.dot:DotTarget", "the dataflow as a graph for Graphviz, kernels as boxes"),
 )
 
 
