@@ -8,5 +8,5 @@ Beside the backend in rank: imports the dialects, the targets and the leaves. `d
 | `modes` | which unit of a GPU forms products of a type, how often, and with what error |
 | `counts` | FLOPs and bytes of operations, fused kernels and whole programs |
 | `program` | the bounds of all of these, and of faster types |
-| `cost_table` | the table of FLOPs an operation in the documentation |
+| `report` | the same as JSON and as a table |
 """
