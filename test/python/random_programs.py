@@ -3,10 +3,14 @@ meaning.
 
 A program is drawn statement by statement over matrices whose sides are three sizes, so that shapes meet often and some
 matrices are square. Most gemms can be built on sm_90a; what cannot be is refused with a diagnostic, which the check
-that uses a program expects.
+that uses a program expects. Draws come from `random.Random`: hypothesis, left to choose statement by statement, mostly
+repeats small programs with slight changes.
 """
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
 
 from hypothesis import strategies as st
 from keeps_meaning import assert_keeps_meaning
@@ -45,10 +49,44 @@ CONFIGURATIONS = (
 class Program:
     """One random program."""
 
-    source: str
-    bindings: dict[str, int]
-    has_setters: bool
-    """Whether a setter asks for what the target may not have."""
+    arguments: tuple[str, ...]
+    lines: tuple[str, ...]
+    returned: tuple[str, ...]
+    declared: tuple[str, ...]
+    sizes: dict[str, int]
+    """The sizes of sides that are dynamic."""
+
+    @property
+    def bindings(self) -> dict[str, int]:
+        """The sizes of the names that arguments have."""
+        named = {name for argument in self.arguments for name in re.findall(r"[A-Z]", argument)}
+        return {side: size for side, size in self.sizes.items() if side in named}
+
+    @property
+    def has_setters(self) -> bool:
+        """Whether a setter asks for what the target may not have."""
+        return any(setter in line for line in self.lines for setter in CONFIGURATIONS)
+
+    @property
+    def source(self) -> str:
+        """The text of the program."""
+        where = ", ".join(f"{side} % 16 == 0" for side in self.bindings)
+        head = f"kernel k({', '.join(self.arguments)}) -> {', '.join(self.declared)}{where and ' where '}{where} {{"
+        body = [*self.lines, f"return {', '.join(self.returned)}"]
+        return "\n".join([head, *(f"  {line}" for line in body), "}"])
+
+    def smaller(self) -> Iterator["Program"]:
+        """The program without one of its results, statements or arguments, where nothing needs it."""
+        if len(self.returned) > 1:
+            for i in range(len(self.returned)):
+                rest = (*self.returned[:i], *self.returned[i + 1 :]), (*self.declared[:i], *self.declared[i + 1 :])
+                yield replace(self, returned=rest[0], declared=rest[1])
+        for part, names in (("lines", self.lines), ("arguments", self.arguments)):
+            for i, definition in enumerate(names):
+                name = re.split(r"\W", definition)[0]
+                used = re.findall(rf"\b{name}\b", " ".join((*self.lines, *self.returned)))
+                if len(used) == (part == "lines"):
+                    yield replace(self, **{part: (*names[:i], *names[i + 1 :])})
 
 
 @dataclass(frozen=True)
@@ -79,24 +117,23 @@ class _Matrix:
 class _Builder:
     """The statements so far."""
 
-    draw: st.DrawFn
+    random: Random
     sizes: dict[str, int]
     dynamic: frozenset[str]
     arguments: list[str] = field(default_factory=list[str])
     lines: list[str] = field(default_factory=list[str])
     values: list[_Matrix] = field(default_factory=list[_Matrix])
-    has_setters: bool = False
 
     def size(self, side: str) -> str:
         """A side as a type spells it."""
         return side if side in self.dynamic or side == "1" else str(self.sizes[side])
 
     def one_of(self, *choices: str) -> str:
-        return self.draw(st.sampled_from(choices))
+        return self.random.choice(choices)
 
     def sometimes(self, share: int) -> bool:
         """True in one of so many cases."""
-        return self.draw(st.integers(1, share)) == share
+        return self.random.randrange(share) == 0
 
     def argument(self, rows: str, columns: str, element: str) -> _Matrix:
         """A new argument of this shape, perhaps stored the other way around."""
@@ -119,7 +156,7 @@ class _Builder:
         found = [m for v in self.values for m in (v, v.transposed) if (m.rows, m.columns) == (rows, columns)]
         found = [m for m in found if m.element in elements]
         if found and not self.sometimes(4):
-            return self.draw(st.sampled_from(found))
+            return self.random.choice(found)
         return self.argument(rows, columns, self.one_of(*elements))
 
     def some_value(self) -> _Matrix:
@@ -127,7 +164,7 @@ class _Builder:
         wide = [v for v in self.values if v.is_wide]
         if not wide:
             return self.argument("M", "N", self.one_of(*FLOATS))
-        value = self.draw(st.sampled_from(wide[-4:]))
+        value = self.random.choice(wide[-4:])
         return value.transposed if self.sometimes(8) else value
 
     def define(self, text: str, rows: str, columns: str, element: str) -> None:
@@ -147,9 +184,7 @@ class _Builder:
         if element == "f32":
             text += ".with_compute(tf32)"
         if self.sometimes(3):
-            setters = self.one_of(*CONFIGURATIONS)
-            self.has_setters = True
-            text += setters
+            text += self.one_of(*CONFIGURATIONS)
         result = {"e4m3": "f32", "s8": "s32"}.get(element, element)
         self.define(text, rows, columns, result)
         if result == "s32":
@@ -159,7 +194,7 @@ class _Builder:
         """What may follow a sum of integers: arithmetic that f32 has not the digits for, and a cast."""
         for text in ("{v} * {v}", "relu({v} + 3)", "{v} * {s}", "cast({v}, f32)"):
             value = self.values[-1]
-            if value.element == "s32" and self.draw(st.booleans()):
+            if value.element == "s32" and self.sometimes(2):
                 scale = self.vector(self.size(value.columns), "f32") if "{s}" in text else ""
                 element = "f32" if "f32" in text or scale else "s32"
                 self.define(text.format(v=value.name, s=scale), value.rows, value.columns, element)
@@ -175,7 +210,7 @@ class _Builder:
     def binary(self) -> None:
         value = self.some_value()
         other = self.matrix(value.rows, value.columns, FLOATS)
-        operands = [value, other] if self.draw(st.booleans()) else [other, value]
+        operands = [value, other] if self.sometimes(2) else [other, value]
         element = self.promoted(value.element, other.element)
         text = f"{self.one_of(*BINARY)}({operands[0].name}, {operands[1].name})"
         if self.sometimes(5):
@@ -231,36 +266,42 @@ class _Builder:
             *(self.number, self.residual, self.cast, self.materialize),
         )
         self.gemm()
-        for _ in range(self.draw(st.integers(0, 7))):
-            self.draw(st.sampled_from(statements))()
+        for _ in range(self.random.randrange(9)):
+            self.random.choice(statements)()
         returned: list[str] = []
         declared: list[str] = []
-        for _ in range(self.draw(st.integers(1, 3))):
+        for _ in range(self.random.choice((1, 1, 2, 3))):
             computed = [v for v in self.values if v.name.startswith("v")]
             value = computed[-1]
             if self.sometimes(2):
-                value = self.draw(st.sampled_from(self.values if self.sometimes(6) else computed))
+                value = self.random.choice(self.values if self.sometimes(6) else computed)
             if self.sometimes(6):
                 value = value.transposed
             element = self.one_of(value.element, *STORED) if value.is_float else value.element
             layout = "@col" if self.sometimes(5) else ""
             returned.append(value.name)
             declared.append(f"{element}[{self.size(value.rows)}, {self.size(value.columns)}]{layout}")
-        named = sorted(
-            side for side in self.dynamic if any(f"[{side}," in a or f" {side}]" in a for a in self.arguments)
-        )
-        where = f" where {', '.join(f'{side} % 16 == 0' for side in named)}" if named else ""
-        head = f"kernel k({', '.join(self.arguments)}) -> {', '.join(declared)}{where} {{"
-        source = "\n".join([head, *(f"  {line}" for line in self.lines), f"  return {', '.join(returned)}", "}"])
-        return Program(source, {side: self.sizes[side] for side in named}, self.has_setters)
+        sizes = {side: size for side, size in self.sizes.items() if side in self.dynamic}
+        return Program(tuple(self.arguments), tuple(self.lines), tuple(returned), tuple(declared), sizes)
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """Random programs that `infer` accepts."""
-    sizes = {side: draw(st.sampled_from((16, 32, 48, 64))) for side in SIDES}
-    dynamic = frozenset(draw(st.sets(st.sampled_from(SIDES), max_size=2)))
-    return _Builder(draw, sizes, dynamic).program()
+def random_program(random: Random) -> Program:
+    """A random program that `infer` accepts."""
+    sizes = {side: random.choice((16, 32, 48, 64)) for side in SIDES}
+    dynamic = frozenset(side for side in SIDES if random.randrange(3) == 0)
+    return _Builder(random, sizes, dynamic).program()
+
+
+def programs() -> st.SearchStrategy[Program]:
+    """Random programs, each from a seed of its own."""
+    return st.randoms(use_true_random=True).map(random_program)
+
+
+def shrunk(program: Program, fails: Callable[[Program], bool]) -> Program:
+    """A program that still fails and of which nothing more can be left out."""
+    while smaller := next((candidate for candidate in program.smaller() if fails(candidate)), None):
+        program = smaller
+    return program
 
 
 def check_program(program: Program, seed: int = 0) -> str:
