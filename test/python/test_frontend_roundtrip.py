@@ -1,15 +1,9 @@
 """Text to IR to text and back: nothing is lost, and what is printed is a fixed point."""
 
-from io import StringIO
-
 from frontend_programs import programs
+from frontend_reading import mlir, read
 from hypothesis import HealthCheck, Phase, given, settings
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.printer import Printer
 
-from ucutlass.dialects.ucutlass import Ucutlass
-from ucutlass.frontend import read_program
 from ucutlass.frontend.print_ucu import print_ucu
 
 PROPERTY = settings(
@@ -18,25 +12,6 @@ PROPERTY = settings(
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-
-
-def context() -> Context:
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    ctx.load_dialect(Ucutlass)
-    return ctx
-
-
-def read(text: str, language: str) -> ModuleOp:
-    module = read_program(context(), text, f"program.{language}")
-    module.verify()
-    return module
-
-
-def mlir(module: ModuleOp, generic: bool = False) -> str:
-    out = StringIO()
-    Printer(out, print_generic_format=generic).print_op(module)
-    return out.getvalue()
 
 
 @PROPERTY

@@ -380,8 +380,7 @@ class BodyBuilder:
         properties: dict[str, Attribute],
     ) -> int | None:
         """How many values a call gives whose value is a list; None after saying why that is unknown."""
-        operands = {o.name: values[o.name] if o.variadic else values[o.name][0] for o in spec.operands}
-        count = self.types.count(spec, operands, properties)
+        count = self.types.count(spec, _groups(spec, values), properties)
         if isinstance(count, int):
             return count
         if isinstance(count, TypingError):

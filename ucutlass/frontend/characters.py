@@ -40,6 +40,11 @@ def _shown(text: str) -> str:
     return f"'{text}'" if text.isprintable() and len(text) <= 20 else f"{len(text)} characters"
 
 
+def _is_value(token: Token, brackets: str) -> bool:
+    """Whether a value may begin, or end, with the token."""
+    return token.kind in ("NAME", "INTEGER", "FLOAT") or (token.text in brackets and token.text != "")
+
+
 class BadCharacters:
     """Goes once over the tokens of a text."""
 
@@ -100,12 +105,28 @@ class BadCharacters:
             while self.tokens[end].kind == BAD and self.tokens[end].start == self.tokens[end - 1].end:
                 end += 1
             text = self.report.source.text[token.start : self.tokens[end - 1].end]
-            what = (
-                "names consist of ASCII letters, digits and '_'" if text.isalpha() else "the language does not use it"
-            )
+            letters = "names consist of ASCII letters, digits and '_'"
+            what = letters if text.isalpha() else "the language does not use it"
             message = f"unexpected character {_shown(text)}: {what}"
+            self._stand_in(text, position, end, kept)
         self.report.error("UC0102", (token.start, self.tokens[end - 1].end), message, fixits=fixits)
         return end
+
+    def _stand_in(self, text: str, position: int, end: int, kept: list[Token]) -> None:
+        """Puts a part of a name or an operator in place of unknown characters, so that they give one error."""
+        first, following = self.tokens[position], self.tokens[end]
+        before = kept[-1] if kept else None
+        if text.isalpha():
+            name = Token("NAME", text, first.start, self.tokens[end - 1].end)
+            if before is not None and before.end == first.start and before.text.isidentifier():
+                name = Token("NAME", before.text + text, before.start, name.end)
+                kept.pop()
+            if following.start == name.end and following.text.isidentifier():
+                following.kind, following.text, following.start = "NAME", name.text + following.text, name.start
+            else:
+                kept.append(name)
+        elif before is not None and _is_value(before, "])") and _is_value(following, "[("):
+            kept.append(Token(self.kinds["+"], "+", first.start, self.tokens[end - 1].end))
 
     def _closing_quote(self, position: int) -> int | None:
         """The token that closes the quotation on the same line."""

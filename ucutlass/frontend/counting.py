@@ -1,21 +1,18 @@
 """How many values an operation gives whose value is a list: the one question of the frontend that needs types.
 
-Imports the dialect. Types are worked out only in a kernel that has such an operation, and only up to it; the IR keeps
-`!ucutlass.unresolved` for `infer` to replace.
+Imports the dialect. Types are worked out on a copy of the kernel, only where it has such an operation and only up to
+there; in the kernel itself they stay `!ucutlass.unresolved`, for `infer` to replace.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ucutlass.dialects.ucutlass.base import UcuOp, param_from_attribute
-from ucutlass.dialects.ucutlass.spec import Call, OpSpec, ParamValue, TypingError
-from ucutlass.dialects.ucutlass.types import NumberType, TensorType
+from ucutlass.dialects.ucutlass import OPERATIONS
+from ucutlass.dialects.ucutlass.base import UcuOp
+from ucutlass.dialects.ucutlass.spec import OpSpec, TypingError
 from ucutlass.dims import Facts
-
-_Operand = SSAValue | tuple[SSAValue, ...] | None
 
 
 @dataclass(frozen=True)
@@ -28,67 +25,59 @@ class Untypable:
 
 @dataclass
 class LocalTypes:
-    """The types of a block's values, as far as they were asked for."""
+    """A copy of a block with types, as far as they were asked for."""
 
     block: Block
     facts: Facts
     failures: list[Untypable] = field(default_factory=list[Untypable])
-    _types: dict[SSAValue, TensorType | NumberType] = field(default_factory=dict[SSAValue, TensorType | NumberType])
+    _copies: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The typed copy of each value that has one."""
     _last: Operation | None = None
 
     def count(
-        self, spec: OpSpec, operands: Mapping[str, _Operand], properties: Mapping[str, Attribute]
+        self, spec: OpSpec, operands: Sequence[Sequence[SSAValue]], properties: Mapping[str, Attribute]
     ) -> int | TypingError | None:
         """How many results an operation would have at the end of the block; None where an operand has no type."""
         self._catch_up()
-        params: dict[str, ParamValue] = {}
-        for param in spec.params:
-            attribute = properties.get(param.name)
-            params[param.name] = (
-                param_from_attribute(param, attribute) if attribute is not None else cast(ParamValue, param.default)
-            )
-        call = self._call(spec, operands, params)
-        if call is None:
+        copies = [[self._copies.get(value) for value in group] for group in operands]
+        known = [[value for value in group if value is not None] for group in copies]
+        if [len(group) for group in known] != [len(group) for group in copies]:
             return None
+        op = OPERATIONS[spec.name].build(operands=known, properties=dict(properties), result_types=[[]])
         try:
-            return len(spec.infer(call))
+            types = op.infer_types(self.facts)
         except TypingError as error:
             return error
+        finally:
+            op.drop_all_references()
+        return None if types is None else len(types)
 
     def _catch_up(self) -> None:
+        """Copies what was added since the last time."""
+        if not self._copies:
+            arguments = Block(arg_types=[argument.type for argument in self.block.args]).args
+            self._copies.update(zip(self.block.args, arguments, strict=True))
         op = self.block.first_op if self._last is None else self._last.next_op
         while op is not None:
             self._last = op
-            if isinstance(op, UcuOp):
-                call = self._call(op.spec, op.operand_values(), op.params())
-                try:
-                    types: Sequence[TensorType] = op.spec.infer(call) if call is not None else ()
-                except TypingError as error:
-                    self.failures.append(Untypable(op, error))
-                    types = ()
-                self._types.update(zip(op.results, types, strict=False))
+            if all(operand in self._copies for operand in op.operands):
+                self._copy(op)
             op = op.next_op
 
-    def _call(self, spec: OpSpec, operands: Mapping[str, _Operand], params: Mapping[str, ParamValue]) -> Call | None:
-        types: dict[str, TensorType | NumberType | tuple[TensorType, ...] | None] = {}
-        for name, operand in operands.items():
-            if operand is None:
-                types[name] = None
-            elif isinstance(operand, tuple):
-                members = [self._type(value) for value in operand]
-                tensors = tuple(type_ for type_ in members if isinstance(type_, TensorType))
-                if len(tensors) != len(members):
-                    return None
-                types[name] = tensors
-            else:
-                type_ = self._type(operand)
-                if type_ is None:
-                    return None
-                types[name] = type_
-        return Call(spec, types, params, self.facts)
-
-    def _type(self, value: SSAValue) -> TensorType | NumberType | None:
-        known = self._types.get(value)
-        if known is not None:
-            return known
-        return value.type if isinstance(value.type, TensorType | NumberType) else None
+    def _copy(self, op: Operation) -> None:
+        operands = [self._copies[operand] for operand in op.operands]
+        types = [result.type for result in op.results]
+        if isinstance(op, UcuOp):
+            untyped = type(op).create(operands=operands, result_types=types, properties=dict(op.properties))
+            try:
+                found = untyped.infer_types(self.facts)
+            except TypingError as error:
+                self.failures.append(Untypable(op, error))
+                return
+            finally:
+                untyped.drop_all_references()
+            if found is None or len(found) != len(op.results):
+                return
+            types = list(found)
+        copy = type(op).create(operands=operands, result_types=types, properties=dict(op.properties))
+        self._copies.update(zip(op.results, copy.results, strict=True))

@@ -231,16 +231,18 @@ class Habits(Site):
     def _size_expression(self) -> bool:
         """`f16[2 * M]`: sizes of types are whole numbers or names."""
         token = self.machine.token
+        first = self.before()
         if token.text not in _SIZE_OPERATORS or self.in_expression() or not self.accepts("]"):
+            return False
+        if first is None or not (first.kind == "INTEGER" or first.text.isidentifier()):
             return False
         tokens, index = self.machine.tokens, self.machine.position
         while tokens[index].text not in (",", "]") and tokens[index].kind != END:
             index += 1
-        first = self.before()
-        start = first.start if first is not None else token.start
-        written = self.report.source.text[start : tokens[index - 1].end]
+        place = (first.start, tokens[index - 1].end)
+        written = self.report.source.text[place[0] : place[1]]
         message = f"a size of a type is a whole number or a name: write P here, and 'where P == {written}'"
-        self.report.error("UC0101", (start, tokens[index - 1].end), message)
+        self.report.error("UC0101", place, message)
         self.machine.discard(index - self.machine.position)
         return True
 

@@ -12,7 +12,7 @@ from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.frontend import Frontend
@@ -49,7 +49,7 @@ class LocatingParser(Parser):
         return FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
 
     def parse_operation(self) -> Operation:
-        start = self._current_token.span.start
+        start = self.pos
         results = _RESULTS.match(self._source.text, start)
         name = results.end() if results is not None else start
         try:
@@ -60,6 +60,20 @@ class LocatingParser(Parser):
         if isinstance(op.location, UnknownLoc):
             op.location = self._location(name)
         return op
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        start = self.pos
+        try:
+            return super().parse_optional_type()
+        except VerifyException as error:
+            self.raise_error(str(error), start, self.pos)
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        start = self.pos
+        try:
+            return super().parse_optional_attribute()
+        except VerifyException as error:
+            self.raise_error(str(error), start, self.pos)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: XdslSpan[str]) -> None:
         super()._register_ssa_definition(name, values, span)

@@ -23,8 +23,16 @@ def _atom(atom: str | Quotient, remainder: bool) -> str:
 def _operand(dim: Dim, remainder: bool, left: bool) -> str:
     """A size as one side of a division."""
     text = _sum(dim, remainder)
+    if left and _is_quotient(dim):
+        return text[1:-1]
     one_product = len(dim.terms) == 1 and dim.terms[0][1] > 0
     return text if text.isalnum() or text.isidentifier() or (left and one_product) else f"({text})"
+
+
+def _is_quotient(dim: Dim) -> bool:
+    """Whether a size is one division and nothing else; its text then stands in parentheses that it may lose."""
+    (monomial, coefficient), *others = dim.terms or (((), 0),)
+    return not others and coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], Quotient)
 
 
 def _product(monomial: Monomial, coefficient: int, remainder: bool) -> str:
@@ -58,9 +66,7 @@ def size_text(dim: Dim) -> str:
     if dim.is_static:
         return str(dim.value)
     text = _sum(dim, remainder=False)
-    # A quotient that stands alone needs no parentheses.
-    alone = len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1
-    return text[1:-1] if alone and text.startswith("(") else text
+    return text[1:-1] if _is_quotient(dim) else text
 
 
 def type_size_text(dim: Dim) -> str:
@@ -75,8 +81,7 @@ def condition_text(condition: Condition) -> str:
 
     def side(dim: Dim) -> str:
         text = _sum(dim, remainder=True)
-        alone = len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1
-        return text[1:-1] if alone and text.startswith("(") else text
+        return text[1:-1] if _is_quotient(dim) else text
 
     return f"{side(condition.left)} {condition.relation} {side(condition.right)}"
 

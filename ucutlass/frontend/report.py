@@ -14,6 +14,15 @@ from ucutlass.frontend.lexer import Token
 
 Place = Node | Token | tuple[int, int]
 
+_LONGEST_MESSAGE = 600
+_LONGEST_NAME = 60
+
+
+def _clipped(text: str, length: int) -> str:
+    """A text, or its beginning: a program may hold names and numbers of any length."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 
 @dataclass
 class Reporter:
@@ -35,7 +44,7 @@ class Reporter:
         self, code: str, place: Place, message: str, notes: Sequence[Note] = (), fixits: Sequence[FixIt] = ()
     ) -> None:
         self.errors += 1
-        self.engine.error(code, message, self.span(place), notes, fixits)
+        self.engine.error(code, _clipped(message, _LONGEST_MESSAGE), self.span(place), notes, fixits)
 
     def warning(
         self, code: str, place: Place, message: str, notes: Sequence[Note] = (), fixits: Sequence[FixIt] = ()
@@ -49,7 +58,7 @@ class Reporter:
         """A fix-it that puts a text in a place."""
         span = self.span(place)
         was = self.source.text[span.start : span.end]
-        return FixIt(span, text, label or f"replace '{was}' by '{text}'")
+        return FixIt(span, text, label or f"replace '{_clipped(was, _LONGEST_NAME)}' by '{text}'")
 
     def insert(self, offset: int, text: str, label: str = "") -> FixIt:
         """A fix-it that inserts a text."""
@@ -58,7 +67,8 @@ class Reporter:
     def delete(self, place: Place, label: str = "") -> FixIt:
         """A fix-it that removes a place."""
         span = self.span(place)
-        return FixIt(span, "", label or f"remove '{self.source.text[span.start : span.end]}'")
+        was = self.source.text[span.start : span.end]
+        return FixIt(span, "", label or f"remove '{_clipped(was, _LONGEST_NAME)}'")
 
     def unknown(
         self,

@@ -108,6 +108,10 @@ def _serialized(lark: _Serializable) -> tuple[Json, dict[int, Json]]:
     return cast(tuple[Json, dict[int, Json]], lark.memo_serialize([TerminalDef, LarkRule]))
 
 
+_Transition = tuple[int, "int | dict[str, int]"]
+"""What Lark says of a state and a symbol: kind of action, and the state to go to or a reference to a rule."""
+
+
 def build_table() -> Json:
     """The table as plain data, from Lark."""
     data, memo = _serialized(build_lark())
@@ -115,34 +119,51 @@ def build_table() -> Json:
     automaton = cast(Json, parser["parser"])
     lexer = cast(Json, parser["lexer_conf"])
     tokens = cast(dict[int, str], automaton["tokens"])
-    states = cast(dict[int, dict[int, tuple[int, int | dict[str, int]]]], automaton["states"])
-    numbers = {state: number for number, state in enumerate(sorted(states))}
+    states = {
+        state: {
+            tokens[token]: transition for token, transition in sorted(row.items(), key=lambda item: tokens[item[0]])
+        }
+        for state, row in cast(dict[int, dict[int, _Transition]], automaton["states"]).items()
+    }
+    start = cast(dict[str, int], automaton["start_states"])["start"]
+    end = cast(dict[str, int], automaton["end_states"])["start"]
+    numbers = _numbered(start, states)
     rules = {index: number for number, index in enumerate(i for i, m in memo.items() if m["__type__"] == "Rule")}
+    terminals = {cast(str, m["name"]) for m in memo.values() if m["__type__"] == "TerminalDef"} | {END}
     actions: list[dict[str, int]] = []
     gotos: list[dict[str, int]] = []
-    terminals = {cast(str, m["name"]) for m in memo.values() if m["__type__"] == "TerminalDef"} | {END}
-    for state in sorted(states):
+    for state in numbers:
         shifts: dict[str, int] = {}
         jumps: dict[str, int] = {}
-        for token, (_, argument) in states[state].items():
-            name = tokens[token]
+        for name, (_, argument) in states[state].items():
             if isinstance(argument, dict):
                 shifts[name] = -1 - rules[argument["@"]]
             else:
                 (shifts if name in terminals else jumps)[name] = numbers[argument]
         actions.append(shifts)
         gotos.append(jumps)
-    end = numbers[cast(dict[str, int], automaton["end_states"])["start"]]
     # Lark ends when it comes to this state; here it is the last shift.
-    actions[end][END] = end
+    actions[numbers[end]][END] = numbers[end]
     return {
         "terminals": [_terminal(m) for m in memo.values() if m["__type__"] == "TerminalDef"],
         "ignored": lexer["ignore"],
         "rules": [_rule(m) for m in memo.values() if m["__type__"] == "Rule"],
         "actions": actions,
         "gotos": gotos,
-        "start": numbers[cast(dict[str, int], automaton["start_states"])["start"]],
+        "start": numbers[start],
     }
+
+
+def _numbered(start: int, states: Mapping[int, Mapping[str, _Transition]]) -> dict[int, int]:
+    """The states in the order in which they are come to; Lark's own numbers differ from run to run."""
+    numbers = {start: 0}
+    queue = [start]
+    for state in queue:
+        for _, argument in states[state].values():
+            if isinstance(argument, int) and argument not in numbers:
+                numbers[argument] = len(numbers)
+                queue.append(argument)
+    return numbers
 
 
 def _terminal(entry: Json) -> tuple[str, bool, str]:

@@ -135,7 +135,7 @@ class KernelOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         name = parser.parse_symbol_name()
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_parameter(parser))
         parser.parse_punctuation("->")
         results = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
         where = WhereAttr(())
@@ -262,6 +262,13 @@ class FusedOp(IRDLOperation):
             self.selection.print_parameter(printer)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _parse_parameter(parser: Parser) -> Parser.Argument:
+    """`%x: T` and maybe its location, as `--print-debuginfo` writes it."""
+    argument = parser.parse_argument()
+    argument.location = parser.parse_optional_location()
+    return argument
 
 
 def _parse_binding(parser: Parser) -> tuple[Parser.Argument, UnresolvedOperand]:
