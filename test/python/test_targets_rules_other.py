@@ -162,6 +162,13 @@ def verdict(target: str, problem: Problem, config: Config = ANY, epilogue: Epilo
         ("sm_100a", F16_TN, at((128, 512, 64), "one_sm"), "UC0503"),
         ("sm_100a", F16_TN, at((256, 24, 64), "two_sm"), "UC0503"),
         ("sm_100a", F16_TN, at((64, 8, 64), "one_sm"), "UC0503"),
+        (
+            "sm_100a",
+            gemm_problem(512, 512, 512, "s8", d="s8"),
+            at((128, 224, 64), "one_sm", epilogue="nosmem"),
+            "UC0503",
+        ),
+        ("sm_100a", gemm_problem(512, 512, 512, "s8", d="s8"), at((128, 192, 64), "one_sm", epilogue="nosmem"), None),
         ("sm_100a", F16_TN, at(schedule="cooperative"), "UC0508"),
         ("sm_100a", gemm_problem(512, 512, 512, "f32", compute="tf32", layout="nt"), at(schedule="one_sm"), None),
         ("sm_100a", gemm_problem(512, 512, 512, "s8", layout="nt"), at(schedule="one_sm"), None),

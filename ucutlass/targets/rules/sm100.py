@@ -23,6 +23,9 @@ from ucutlass.targets.stage_arithmetic import (
     sm100_total,
 )
 
+NOSMEM_COLUMNS = 64
+"""What the epilogue without shared memory reads from tensor memory at a time."""
+
 
 def is_pair(candidate: Candidate) -> bool:
     return candidate.schedule == "two_sm"
@@ -178,14 +181,17 @@ def epilogue_divides_the_tile(candidate: Candidate) -> Finding | None:
     assert candidate.tile is not None
     spec, d, n = candidate.epilogue_spec, candidate.problem.d, candidate.tile[1]
     pair = is_pair(candidate)
-    warps_n = 2 if pair and candidate.tile[0] == 128 else 1
-    least = max(sm100_least_n(o, warps_n) for o in ((d,) if spec.c is None else (d, spec.c)))
+    if candidate.epilogue == "nosmem":
+        least, step = 1, min(NOSMEM_COLUMNS, n)
+    else:
+        warps_n = 2 if pair and candidate.tile[0] == 128 else 1
+        least = max(sm100_least_n(o, warps_n) for o in ((d,) if spec.c is None else (d, spec.c)))
+        step = sm100_epilogue_tile(cta_tile(candidate), pair, candidate.tile[0], spec, d)[1]
     if n < least:
         return Finding(
             f"tile n = {n}: the epilogue stores at least {least} columns at a time", "setter:tile:1", tile_fix(1, least)
         )
-    step = sm100_epilogue_tile(cta_tile(candidate), pair, candidate.tile[0], spec, d)[1]
-    if n % step:
+    if step and n % step:
         return Finding(
             f"tile n = {n}: the epilogue stores {step} columns at a time, so n is a multiple of {step}",
             "setter:tile:1",
