@@ -6,7 +6,7 @@ obeys the setters, the fastest by the cost model of the GPU. Without the option 
     gemm(x, w.T).with_tile(128, 256, 64)      selection <acc = (f32), tile = (128, 256, 64), cluster = (2, 1, 1), …>
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -19,10 +19,12 @@ from ucutlass.dialects.ucutlass.attributes import SetterValue
 from ucutlass.dialects.ucutlass.kernel import target_of
 from ucutlass.passes.contraction_problem import Described, describe
 from ucutlass.passes.lowering.contraction import Contraction, read_contraction
+from ucutlass.passes.lowering.limits import may_swap, refusal_of_batch, refusal_of_schedule
 from ucutlass.targets.arch import architecture
 from ucutlass.targets.gpu import load_gpu
 from ucutlass.targets.problem import Config, Operand
 from ucutlass.targets.relax import relax
+from ucutlass.targets.rules.sm90_facts import uses_registers_for_a
 from ucutlass.targets.select import select
 
 
@@ -44,9 +46,20 @@ class SelectConfigPass(ModulePass):
                 continue
             contraction = read_contraction(group)
             described = describe(contraction)
-            chosen = select(described.problem, described.epilogue, described.partial, target, gpu)
+            partial = described.partial
+            reason = refusal_of_batch(contraction, bool(partial.swap_ab))
+            if reason is not None:
+                _not_lowered(ctx, contraction, reason)
+                continue
+            if not may_swap(contraction):
+                partial = replace(partial, swap_ab=False)
+            chosen = select(described.problem, described.epilogue, partial, target, gpu)
             if chosen is None:
                 _no_kernel(ctx, contraction, described)
+                continue
+            reason = refusal_of_schedule(chosen, target.name)
+            if reason is not None:
+                _not_lowered(ctx, contraction, reason)
                 continue
             group.selection = complete(chosen, described)
             operation_remark(
@@ -71,6 +84,11 @@ def _no_kernel(ctx: Context, contraction: Contraction, described: Described) -> 
     )
 
 
+def _not_lowered(ctx: Context, contraction: Contraction, reason: str) -> None:
+    name = contraction.root.spec.name
+    operation_error(ctx, contraction.root, "UC0702", f"this {name} has no kernel yet: {reason}")
+
+
 def _module(contraction: Contraction) -> ModuleOp:
     top = contraction.fused.get_toplevel_object()
     assert isinstance(top, ModuleOp)
@@ -82,6 +100,9 @@ def complete(config: Config, described: Described) -> ConfigAttr:
     problem = described.problem.swapped() if config.swap_ab else described.problem
     epilogue = described.epilogue.swapped() if config.swap_ab else described.epilogue
     settings: dict[str, SetterValue] = dict(config.to_settings())
+    if uses_registers_for_a(problem):
+        # Such a mainloop takes its stage count from the shared memory that is left: the builder refuses a number.
+        settings.pop("stages", None)
     settings["acc"] = (problem.accumulator.name,)
     settings["compute"] = (problem.compute,)
     c: Operand = epilogue.c if epilogue.c is not None else problem.d

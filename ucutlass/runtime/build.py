@@ -294,7 +294,7 @@ class _Build:
         errors = compiler_errors(finished.output, self.request.source, SOURCE)
         notes = [Note(str(error)) for error in errors] or [Note(line) for line in finished.output.splitlines()[-3:]]
         notes.append(Note(f"the whole output is in {self._failure_log}"))
-        what = f"{Path(finished.command[0]).name} refused the code of {self.request.name} for {self.request.arch}"
+        what = f"{_compiler_name(finished.command)} refused the code of {self.request.name} for {self.request.arch}"
         raise DiagnosticError(Diagnostic("UC0805", Severity.ERROR, what, notes=tuple(notes)))
 
     def _require_not_killed(self, finished: Finished) -> None:
@@ -330,6 +330,12 @@ class _Build:
         except OSError as error:
             # The failure itself is what the caller must hear of.
             self.log.append(f"the log was not kept: {error}")
+
+
+def _compiler_name(command: Sequence[str]) -> str:
+    """The program that a command runs; a shell runs the steps of nvcc."""
+    name = Path(command[0]).name
+    return "nvcc" if name == "sh" else name
 
 
 def _cubin(part: int) -> str:
