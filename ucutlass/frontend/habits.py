@@ -47,9 +47,16 @@ class Habits(Site):
         before = self.before()
         if before is None or before.virtual:
             return False
+        number = self.before(2)
+        if number is not None and before.kind == "NAME" and self.accepts("=") and number.end == before.start:
+            # The suffix was taken for the name of the next statement.
+            if number.kind in ("INTEGER", "FLOAT"):
+                self.machine.take_back()
+                return self._suffixed_number(number)
         return self._point_at_the_end(before) or self._point_at_the_start() or self._suffixed_number(before)
 
     def _point_at_the_end(self, point: Token) -> bool:
+        """`1.`; the point is the token before the next one."""
         number = self.before(2)
         if point.text != "." or number is None or number.kind != "INTEGER" or number.end != point.start:
             return False
@@ -177,10 +184,14 @@ class Habits(Site):
         return bool(opened) and opened[-1].text != "{"
 
     def _missing_value(self) -> bool:
-        """`y =` or `y = x +` at the end of a line, where the next statement was taken for the value."""
+        """`y =`, `y = x +` or `y = 1.` at the end of a line, where the next statement was taken for what follows."""
         token, name, sign = self.machine.token, self.before(), self.before(2)
         if token.text != "=" or name is None or sign is None or not self.begins_line(name):
             return False
+        number = self.before(3)
+        if sign.text == "." and number is not None and number.kind == "INTEGER" and number.end == sign.start:
+            self.machine.take_back()
+            return self._point_at_the_end(sign)
         if sign.text not in ("=", "+", "-", "*", "/") or name.virtual:
             return False
         self.report.error("UC0101", name, f"expected an expression after '{sign.text}', found the next statement")

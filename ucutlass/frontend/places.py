@@ -87,7 +87,9 @@ class Places:
             return None
         match kind:
             case "operand":
-                return self._operand(entry, rest)
+                return _range(self._operand(entry, rest))
+            case "suffix":
+                return self._suffix(entry, rest)
             case "param" | "keyword":
                 return self._param(entry, rest, whole=kind == "keyword")
             case "setter":
@@ -101,8 +103,7 @@ class Places:
             case "return":
                 return self._declared(entry.kernel, rest)
             case "where":
-                end = entry.kernel.header_end
-                return end, end
+                return self._where(entry.kernel, rest)
             case _:
                 return None
 
@@ -123,12 +124,23 @@ class Places:
             return (sign, sign + 1) if kind == "name" else (node.start, node.end)
         return node.start, node.end
 
-    def _operand(self, entry: _Entry, rest: str) -> _Range | None:
+    def _suffix(self, entry: _Entry, rest: str) -> _Range | None:
+        """Behind an operand to which a suffix can be added as it stands; with `:T`, the `.T` that is there."""
+        if rest.endswith(":T"):
+            node = self._operand(entry, rest.removesuffix(":T"))
+            is_view = isinstance(node, View) and node.name.text == "T" and node.name.end == node.end
+            return (node.base.end, node.end) if is_view else None
+        node = self._operand(entry, rest)
+        if isinstance(node, Name | View) or (isinstance(node, Call) and not node.piped):
+            return node.end, node.end
+        return None
+
+    def _operand(self, entry: _Entry, rest: str) -> Node | None:
         which, _, member = rest.partition(":")
         node = entry.node
         if isinstance(node, Result):
             index = _index(which, len(node.values or ()))
-            return _range((node.values or [])[index]) if index is not None else None
+            return (node.values or [])[index] if index is not None else None
         found: Node | None = None
         if isinstance(node, Call) and entry.spec is not None and entry.bound is not None:
             names = [operand.name for operand in entry.spec.operands]
@@ -145,7 +157,7 @@ class Places:
             items = found.items if isinstance(found, ListOf) else []
             index = _index(member, len(items))
             found = items[index] if index is not None else None
-        return _range(found)
+        return found
 
     def _param(self, entry: _Entry, rest: str, whole: bool) -> _Range | None:
         if entry.bound is None:
@@ -164,14 +176,23 @@ class Places:
         return (arguments[0].start if whole else arguments[0].value.start), arguments[-1].end
 
     def _setter(self, node: Node, rest: str) -> _Range | None:
-        name, _, which = rest.partition(":")
+        name, _, rest = rest.partition(":")
+        which, _, value = rest.partition(":")
         setters: list[Setter] = node.setters if isinstance(node, Call) else []
         setter = next((s for s in setters if s.name.text == PREFIX + name), None)
         if setter is None or not which:
             return _range(setter)
-        return _range(_setter_argument(setter, name, which))
+        argument = _setter_argument(setter, name, which)
+        return _range(argument.value if argument is not None and value else argument)
 
     # Around calls -----------------------------------------------------------------------------------------------------
+
+    def _where(self, kernel: Kernel, which: str) -> _Range | None:
+        """A condition, by position; without one, the place where another condition goes."""
+        if which:
+            index = _index(which, len(kernel.conditions))
+            return _range(kernel.conditions[index]) if index is not None else None
+        return kernel.header_end, kernel.header_end
 
     def _result(self, entry: _Entry, which: str) -> _Range | None:
         for statement in entry.kernel.statements:

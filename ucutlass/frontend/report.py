@@ -23,7 +23,6 @@ def _clipped(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-
 @dataclass
 class Reporter:
     """Reports on one source text."""
