@@ -18,9 +18,10 @@ from ucutlass.dialects.cutlass.program import DeviceKernelOp, LaunchOp, ProgramO
 from ucutlass.dialects.ucutlass import FusedOp, KernelOp, UcuOp
 from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name, target_of
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.passes.lowering.contraction import read_contraction
-from ucutlass.passes.lowering.gemm_sm90 import Sm90GemmLowering
+from ucutlass.passes.fusion.groups import is_free
+from ucutlass.passes.lowering.families import Lowering, families_of, lowering_of
 from ucutlass.passes.stage_pipeline import PLACEMENT, WORKSPACE
+from ucutlass.targets.arch import Architecture, architecture
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class LowerToCutlassPass(ModulePass):
         program.attributes[WORKSPACE] = kernel.attributes[WORKSPACE]
         values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, program.body.block.args, strict=True))
         for i, group in enumerate(groups):
-            device_kernel = _device_kernel(group, f"{name}_{i}", i)
+            lowering = lowering_of(group, target)
+            assert lowering is not None
+            device_kernel = _device_kernel(group, f"{name}_{i}", i, lowering, architecture(target))
             Rewriter.insert_op(device_kernel, InsertPoint.before(kernel))
             inputs = [values[v] for v in group.inputs if isinstance(v.type, TensorType)]
             launch = LaunchOp.build(
@@ -72,8 +75,7 @@ class LowerToCutlassPass(ModulePass):
         Rewriter.replace_op(kernel, program, [])
 
 
-def _device_kernel(group: FusedOp, name: str, index: int) -> DeviceKernelOp:
-    contraction = read_contraction(group)
+def _device_kernel(group: FusedOp, name: str, index: int, lowering: Lowering, target: Architecture) -> DeviceKernelOp:
     inputs = [(_name(a, f"in{i}"), _tensor(a)) for i, a in enumerate(group.body.block.args) if not _is_number(a)]
     taken = {n for n, _ in inputs}
     outputs: list[tuple[str, TensorType]] = []
@@ -83,25 +85,25 @@ def _device_kernel(group: FusedOp, name: str, index: int) -> DeviceKernelOp:
             chosen += "_out"
         taken.add(chosen)
         outputs.append((chosen, _tensor(output)))
-    comment = " >> ".join(op.spec.name for op in (contraction.root, *contraction.epilogue))
-    kernel = DeviceKernelOp.of(name, f"kernel {index}: {comment}", inputs, outputs)
+    computed = [op.spec.name for op in group.body.block.ops if isinstance(op, UcuOp) and not is_free(op)]
+    kernel = DeviceKernelOp.of(name, f"kernel {index}: {' >> '.join(computed) or 'copy'}", inputs, outputs)
     kernel.location = group.location
-    assert group.selection is not None
-    Sm90GemmLowering(contraction, kernel, group.selection).build()
+    lowering(group, kernel, target)
     return kernel
 
 
 def _refused(ctx: Context, group: FusedOp, target: str) -> bool:
-    computed = (op for op in group.body.block.ops if isinstance(op, UcuOp) and not op.name.endswith(".t"))
-    root: Operation = next(computed, group)
-    if group.kind.data == "gemm" and target == "sm_90a":
+    if lowering_of(group, target) is not None:
         return False
+    computed = (op for op in group.body.block.ops if isinstance(op, UcuOp) and not is_free(op))
+    root: Operation = next(computed, group)
+    families = families_of(target)
     operation_error(
         ctx,
         root,
         "UC0701",
         f"no kernel of the family {group.kind.data} for {target} yet: {target} has "
-        + ("gemm with an element-wise epilogue" if target == "sm_90a" else "none"),
+        + (f"those of {', '.join(families)}" if families else "none"),
     )
     return True
 

@@ -3,10 +3,11 @@
 from xdsl.ir import SSAValue
 
 from ucutlass.backend.cuda.fragments import render
-from ucutlass.backend.cuda.functor import print_functor
+from ucutlass.backend.cuda.functor import print_functor, print_map_functor
 from ucutlass.backend.cuda.names import NameTable, camel_case
 from ucutlass.backend.cuda.wrap import wrapped
 from ucutlass.dialects.cutlass.core import CppTypeOp
+from ucutlass.dialects.cutlass.memory import MapFunctorOp
 from ucutlass.dialects.cutlass.program import DeviceKernelOp, EndOp
 from ucutlass.dialects.cutlass.visitors import FunctorOp
 
@@ -46,6 +47,10 @@ class DevicePrinter:
                 name = names.unique(camel_case(op.result.name_hint or "fn"))
                 self.types[op.result] = name
                 body.extend(["", *print_functor(name, op), ""])
+            elif isinstance(op, MapFunctorOp):
+                name = names.unique(camel_case(op.result.name_hint or "fn"))
+                self.types[op.result] = name
+                body.extend(["", *print_map_functor(name, op), ""])
             elif isinstance(op, CppTypeOp):
                 name = names.unique(camel_case(op.result.name_hint or "type"))
                 self.types[op.result] = name

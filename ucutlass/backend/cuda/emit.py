@@ -1,6 +1,7 @@
 """CUDA C++ from a module of the `cutlass` dialect: one file that stands alone on CUTLASS's headers."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -8,24 +9,26 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ucutlass.backend.cuda.device import DevicePrinter
 from ucutlass.backend.cuda.host import HostPrinter
+from ucutlass.dialects.cutlass.core import KernelTypeOp
 from ucutlass.dialects.cutlass.program import device_kernels, programs
 from ucutlass.dialects.ucutlass.operations.cuda_functions import prelude
 
 _INCLUDES = """#include <cuda_runtime.h>
 
 #include <atomic>
+#include <cassert>
 #include <cmath>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
+#include <type_traits>
+#include <utility>
+"""
 
-#include "cutlass/cutlass.h"
-#include "cutlass/epilogue/collective/collective_builder.hpp"
-#include "cutlass/gemm/collective/collective_builder.hpp"
-#include "cutlass/gemm/kernel/gemm_universal.hpp"
-#include "cutlass/gemm/kernel/tile_scheduler.hpp\""""
+_EVERY_FILE = ("cutlass/cutlass.h", "cutlass/kernel_hardware_info.h")
 
 _TENSOR = """extern "C" {
 struct ucutlass_tensor {
@@ -36,8 +39,13 @@ struct ucutlass_tensor {
 
 
 @cache
-def _support() -> str:
-    return (Path(__file__).parents[1] / "support" / "launch.inc").read_text(encoding="utf-8").rstrip()
+def _support(name: str) -> str:
+    return (Path(__file__).parents[1] / "support" / f"{name}.inc").read_text(encoding="utf-8").rstrip()
+
+
+def _includes(kernels: Sequence[KernelTypeOp]) -> str:
+    wanted = {*_EVERY_FILE, *(header for kernel in kernels for header in kernel.INCLUDES)}
+    return "\n".join([_INCLUDES, *(f'#include "{header}"' for header in sorted(wanted))])
 
 
 def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
@@ -63,9 +71,12 @@ def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
     for host in hosts:
         header += [f"//   {line}".rstrip() for line in host.program.source.data.splitlines()]
     sections.append("\n".join(header))
-    sections.append(_INCLUDES)
+    launched = [d.kernel.launched for d in devices]
+    sections.append(_includes(launched))
+    templates = dict.fromkeys(name for kernel in launched for name in kernel.SUPPORT_FILES)
     sections.append(
         "namespace ucutlass_@CONTENT@ {\n\n"
+        + "".join(_support(name) + "\n\n" for name in templates)
         + functions
         + "\n".join(device_lines)
         + "\n}  // namespace ucutlass_@CONTENT@"
@@ -78,7 +89,7 @@ def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
         + "\n".join(images)
         + "\n#endif\n}"
     )
-    body = [_support()]
+    body = [_support(name) for name in ("launch", *dict.fromkeys(f"launch_{k.LAUNCHER}" for k in launched))]
     for host in hosts:
         body.append(f'char const kDescription_{host.symbol}[] = R"json({host.describe()})json";')
     body += ["\n".join(_device_kernel(d)) for d in devices]

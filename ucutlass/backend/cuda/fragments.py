@@ -1,10 +1,22 @@
 """Renders the fragments that operations of the `cutlass` dialect are spelled with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
-from ucutlass.dialects.cutlass.core import Braces, Carveout, Dimension, Fragment, Member, Pointer, Stride
+from ucutlass.dialects.cutlass.core import (
+    Braces,
+    Carveout,
+    Data,
+    Dimension,
+    Fragment,
+    Member,
+    Pointer,
+    SizeOf,
+    Spelled,
+    Steps,
+    Stride,
+)
 from ucutlass.dialects.cutlass.views import argument_of
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim
@@ -31,6 +43,26 @@ def render(fragment: Fragment, types: Mapping[SSAValue, str], tensors: Mapping[S
             return "{" + ", ".join(_mode(mode, tensors[tensor], last=i == 2) for i, mode in enumerate(modes)) + "}"
         case Braces(members=members):
             return "{" + ", ".join(render(member, types, tensors) for member in members) + "}"
+        case Spelled(name=name, members=members):
+            return f"{name}<{', '.join(render(member, types, tensors) for member in members)}>"
+        case Data(tensor=tensor):
+            return f"{tensors[tensor]}.data"
+        case SizeOf(dim=dim):
+            return size(dim)
+        case Steps(tensor=tensor, counts=counts):
+            return _steps(counts, tensors[tensor])
+
+
+def _steps(counts: Sequence[Dim], tensor: str) -> str:
+    """A sum of strides."""
+    terms: list[str] = []
+    for dim, count in enumerate(counts):
+        if count == Dim.of(1):
+            terms.append(f"stride({tensor}, {dim})")
+        elif count != Dim.of(0):
+            factor = size(count) if count.is_static and count.value >= 0 else f"({size(count)})"
+            terms.append(f"{factor} * stride({tensor}, {dim})")
+    return " + ".join(terms) or "0"
 
 
 def _mode(mode: int | Dimension, tensor: str, last: bool) -> str:

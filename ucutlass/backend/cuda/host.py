@@ -10,17 +10,8 @@ from ucutlass.backend.cuda.device import DevicePrinter
 from ucutlass.backend.cuda.fragments import render, size
 from ucutlass.backend.cuda.names import NameTable
 from ucutlass.backend.cuda.wrap import wrapped
-from ucutlass.dialects.cutlass.collectives import EpilogueBuilderOp, GemmUniversalOp, MainloopBuilderOp
-from ucutlass.dialects.cutlass.program import EndOp, LaunchOp, ProgramOp
-from ucutlass.dialects.cutlass.views import argument_of, contiguous_dimension
-from ucutlass.dialects.cutlass.visitors import (
-    Sm90AuxLoadOp,
-    Sm90AuxStoreOp,
-    Sm90ColBroadcastOp,
-    Sm90RowBroadcastOp,
-    Sm90ScalarBroadcastOp,
-    node_arguments,
-)
+from ucutlass.dialects.cutlass.core import Check, CppTypeOp
+from ucutlass.dialects.cutlass.program import LaunchOp, ProgramOp
 from ucutlass.dialects.ucutlass.types import DimsAttr, TensorType
 from ucutlass.dims import Dim
 
@@ -166,51 +157,20 @@ class HostPrinter:
         """What each access of a launch needs of the tensors that the caller gave."""
         given = {id(t) for t in (*self.arguments, *self.results)}
         tensors = self._launch_tensors(launch)
-        lines: list[str] = []
-
-        def check(value: SSAValue, method: str, *extra: str) -> None:
-            argument, dims = argument_of(value)
-            tensor = self.tensors[tensors[argument]]
-            if id(tensor) not in given:
-                return
-            assert isinstance(value.type, TensorType)
-            bits = tensor.type.element.bits
-            if not tensor.type.rank:
-                method, extra = "pointer", ()
-                bits = (bits + 7) // 8
-            listed = ", ".join((str(bits), *extra))
-            line = f'if (int status = call.{method}("{tensor.name}", {tensor.cpp}, {listed})) return status;'
-            if line not in lines:
-                lines.append(line)
-
-        def matrix(value: SSAValue, alignment: int, output: bool = False) -> None:
-            argument, dims = argument_of(value)
-            assert isinstance(value.type, TensorType)
-            contiguous = dims[contiguous_dimension(value)]
-            role = "Call::kOutput" if output else "Call::kInput"
-            check(value, "matrix", str(value.type.rank), str(contiguous), str(alignment), role)
-
+        lines: dict[str, None] = {}
         for op in launch.kernel().body.block.ops:
-            match op:
-                case MainloopBuilderOp():
-                    matrix(op.a, op.alignment_a.value.data)
-                    matrix(op.b, op.alignment_b.value.data)
-                case EpilogueBuilderOp():
-                    if op.c is not None:
-                        matrix(op.c, op.alignment_c.value.data)
-                    matrix(op.d, op.alignment_d.value.data, output=True)
-                case Sm90AuxLoadOp() | Sm90AuxStoreOp():
-                    type_ = op.tensor.type
-                    assert isinstance(type_, TensorType)
-                    matrix(op.tensor, 128 // type_.element.bits, output=isinstance(op, Sm90AuxStoreOp))
-                case Sm90RowBroadcastOp() | Sm90ColBroadcastOp() | Sm90ScalarBroadcastOp():
-                    type_ = op.tensor.type
-                    assert isinstance(type_, TensorType)
-                    long = [i for i, d in enumerate(type_.dims) if d != Dim.of(1)]
-                    check(op.tensor, "vector", str(long[-1] if long else max(type_.rank - 1, 0)))
-                case _:
-                    continue
-        return lines
+            for check in op.checks() if isinstance(op, CppTypeOp) else ():
+                tensor = self.tensors[tensors[check.tensor]]
+                if id(tensor) in given:
+                    lines[self._check(tensor, check)] = None
+        return list(lines)
+
+    def _check(self, tensor: _Tensor, check: Check) -> str:
+        bits, method, extra = tensor.type.element.bits, check.method, check.extra
+        if not tensor.type.rank:
+            bits, method, extra = (bits + 7) // 8, "pointer", ()
+        listed = ", ".join((str(bits), *extra))
+        return f'if (int status = call.{method}("{tensor.name}", {tensor.cpp}, {listed})) return status;'
 
     def _empty(self) -> list[str]:
         """A program all of whose results are empty launches nothing."""
@@ -244,66 +204,15 @@ class HostPrinter:
 
     def _arguments(self, index: int, launch: LaunchOp) -> list[str]:
         device = self._device(launch)
-        end = device.kernel.body.block.last_op
-        assert isinstance(end, EndOp)
-        universal = end.kernel.owner
-        assert isinstance(universal, GemmUniversalOp)
-        mainloop, epilogue = universal.mainloop.owner, universal.epilogue.owner
-        assert isinstance(mainloop, MainloopBuilderOp) and isinstance(epilogue, EpilogueBuilderOp)
         cpp = {arg: self.tensors[value].cpp for arg, value in self._launch_tensors(launch).items()}
-        a, b = mainloop.a.type, mainloop.b.type
-        assert isinstance(a, TensorType) and isinstance(b, TensorType)
-        m, n, k = a.dims[-2], b.dims[-1], a.dims[-1]
-        name = f"arguments_{index}"
-        lines = [
+        name, launched = f"arguments_{index}", device.kernel.launched
+        return [
             "",
-            *(f'if (int status = call.extent("{d}", {size(d)})) return status;' for d in (m, n, k) if not d.is_static),
-        ]
-        batch = [f"static_cast<int>({size(a.dims[0])})"] if universal.batched is not None else []
-        extents = ", ".join([*(f"static_cast<int>({size(d)})" for d in (m, n, k)), *batch])
-        lines += [
-            f"{name}.mode = cutlass::gemm::GemmUniversalMode::kGemm;",
-            f"{name}.problem_shape = {{{extents}}};",
-            f"{name}.mainloop = {render(node_arguments(universal.mainloop), device.types, cpp)};",
-            *(self._empty_sum(index, mainloop) if not k.is_static or k.value == 0 else []),
-            f"{name}.epilogue = {render(node_arguments(universal.epilogue), device.types, cpp)};",
-            f"{name}.hw_info = hardware;",
-        ]
-        if universal.splits is not None:
-            lines.append(f"{name}.scheduler.splits = {universal.splits.value.data};")
-        if universal.swizzle is not None:
-            lines.append(f"{name}.scheduler.max_swizzle_size = {universal.swizzle.value.data};")
-        if universal.raster is not None:
-            options = f"std::decay_t<decltype({name}.scheduler.raster_order)>"
-            lines.append(f"{name}.scheduler.raster_order = {options}::{universal.raster.data};")
-        lines += [
+            *launched.host_lines(name, index, lambda fragment: render(fragment, device.types, cpp)),
             f"workspace_{index} = workspace_bytes;",
             f"workspace_bytes += ({device.kernel_type}::get_workspace_size({name}) + 255) / 256 * 256;",
-            f'if (int status = prepare_gemm<{device.kernel_type}>(call, device_{device.namespace}(), "{device.namespace}", '
-            f"{name})) return status;",
-        ]
-        return lines
-
-    def _empty_sum(self, index: int, mainloop: MainloopBuilderOp) -> list[str]:
-        """A sum without terms has no tensor maps: one short slice of zeros in the workspace takes the operands' place."""
-        a, b = mainloop.a.type, mainloop.b.type
-        assert isinstance(a, TensorType) and isinstance(b, TensorType)
-        extent = 128 // min(a.element.bits, b.element.bits)
-        m, n, k = size(a.dims[-2]), size(b.dims[-1]), size(a.dims[-1])
-
-        def operand(type_: TensorType, rows: str) -> str:
-            k_contiguous = type_.order[-1] == (type_.rank - 1 if type_ is a else type_.rank - 2)
-            stride = f"{{{extent}, cute::_1{{}}, 0}}" if k_contiguous else f"{{cute::_1{{}}, {rows}, 0}}"
-            return f"reinterpret_cast<{type_.element.cutlass} const*>(zeros_{index}), {stride}"
-
-        return [
-            f"if ({k} == 0) {{  // an empty sum: one short slice of zeros takes the operands' place",
-            f"  zeros_{index} = workspace + workspace_bytes;",
-            f"  zeros_bytes_{index} = static_cast<size_t>(({m} > {n} ? {m} : {n}) * {extent * max(a.element.bits, b.element.bits) // 8});",
-            f"  workspace_bytes += (zeros_bytes_{index} + 255) / 256 * 256;",
-            f"  cute::get<2>(arguments_{index}.problem_shape) = {extent};",
-            f"  arguments_{index}.mainloop = {{{operand(a, m)}, {operand(b, n)}}};",
-            "}",
+            f"if (int status = prepare_{launched.LAUNCHER}<{device.kernel_type}>(call, device_{device.namespace}(), "
+            f'"{device.namespace}", {name})) return status;',
         ]
 
     # The exported functions
@@ -317,7 +226,7 @@ class HostPrinter:
             for i in range(len(self.program.launches))
         ]
         launches = [
-            f"if (int status = launch_gemm<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), "
+            f"if (int status = launch_{self._device(n).kernel.launched.LAUNCHER}<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), "
             f'"{self._device(n).namespace}", plan.arguments_{i}, static_cast<char*>(workspace) + plan.workspace_{i}, '
             f"static_cast<cudaStream_t>(stream))) return status;"
             for i, n in enumerate(self.program.launches)

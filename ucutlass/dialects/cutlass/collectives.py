@@ -19,12 +19,16 @@ from ucutlass.dialects.cutlass.core import (
     TYPE,
     Braces,
     Carveout,
+    Check,
     CppTypeOp,
     Fragment,
+    KernelTypeOp,
     Pointer,
+    Render,
+    SizeOf,
     cpp_element,
 )
-from ucutlass.dialects.cutlass.views import layout_tag, matrix_stride
+from ucutlass.dialects.cutlass.views import layout_tag, matrix_check, matrix_stride
 from ucutlass.dialects.cutlass.visitors import node_arguments, tensor_type
 from ucutlass.dialects.ucutlass.types import TensorType
 
@@ -93,6 +97,10 @@ class EpilogueBuilderOp(CppTypeOp):
         source = ("nullptr", "{}") if self.c is None else (Pointer(self.c), matrix_stride(self.c))
         return Braces((thread, *source, Pointer(self.d, mutable=True), matrix_stride(self.d)))
 
+    def checks(self) -> Sequence[Check]:
+        source = () if self.c is None else (matrix_check(self.c, self.alignment_c.value.data),)
+        return (*source, matrix_check(self.d, self.alignment_d.value.data, written=True))
+
 
 @irdl_op_definition
 class MainloopBuilderOp(CppTypeOp):
@@ -148,13 +156,26 @@ class MainloopBuilderOp(CppTypeOp):
     def arguments(self) -> Fragment:
         return Braces((Pointer(self.a), matrix_stride(self.a), Pointer(self.b), matrix_stride(self.b, transposed=True)))
 
+    def checks(self) -> Sequence[Check]:
+        return (
+            matrix_check(self.a, self.alignment_a.value.data),
+            matrix_check(self.b, self.alignment_b.value.data),
+        )
+
 
 @irdl_op_definition
-class GemmUniversalOp(CppTypeOp):
+class GemmUniversalOp(KernelTypeOp):
     """`cutlass::gemm::kernel::GemmUniversal`: the device kernel, and how its tiles are scheduled."""
 
     name = "cutlass.gemm_universal"
     CPP: ClassVar[str] = "cutlass::gemm::kernel::GemmUniversal"
+    LAUNCHER: ClassVar[str] = "gemm"
+    INCLUDES: ClassVar[tuple[str, ...]] = (
+        "cutlass/epilogue/collective/collective_builder.hpp",
+        "cutlass/gemm/collective/collective_builder.hpp",
+        "cutlass/gemm/kernel/gemm_universal.hpp",
+        "cutlass/gemm/kernel/tile_scheduler.hpp",
+    )
 
     mainloop = operand_def(TYPE)
     epilogue = operand_def(TYPE)
@@ -172,6 +193,58 @@ class GemmUniversalOp(CppTypeOp):
     def template_arguments(self) -> Sequence[Fragment]:
         extents = "int, int, int, int" if self.batched is not None else "int, int, int"
         return (f"cute::Shape<{extents}>", self.mainloop, self.epilogue, f"cutlass::gemm::{self.scheduler.data}")
+
+    def host_lines(self, name: str, index: int, render: Render) -> list[str]:
+        mainloop = self.mainloop.owner
+        assert isinstance(mainloop, MainloopBuilderOp)
+        a, b = tensor_type(mainloop.a), tensor_type(mainloop.b)
+        m, n, k = a.dims[-2], b.dims[-1], a.dims[-1]
+        batch = [a.dims[0]] if self.batched is not None else []
+        extents = ", ".join(f"static_cast<int>({render(SizeOf(d))})" for d in (m, n, k, *batch))
+        lines = [
+            *(
+                f'if (int status = call.extent("{d}", {render(SizeOf(d))})) return status;'
+                for d in (m, n, k)
+                if not d.is_static
+            ),
+            f"{name}.mode = cutlass::gemm::GemmUniversalMode::kGemm;",
+            f"{name}.problem_shape = {{{extents}}};",
+            f"{name}.mainloop = {render(node_arguments(self.mainloop))};",
+            *(_empty_sum(mainloop, name, index, render) if not k.is_static or k.value == 0 else []),
+            f"{name}.epilogue = {render(node_arguments(self.epilogue))};",
+            f"{name}.hw_info = hardware;",
+        ]
+        if self.splits is not None:
+            lines.append(f"{name}.scheduler.splits = {self.splits.value.data};")
+        if self.swizzle is not None:
+            lines.append(f"{name}.scheduler.max_swizzle_size = {self.swizzle.value.data};")
+        if self.raster is not None:
+            options = f"std::decay_t<decltype({name}.scheduler.raster_order)>"
+            lines.append(f"{name}.scheduler.raster_order = {options}::{self.raster.data};")
+        return lines
+
+
+def _empty_sum(mainloop: MainloopBuilderOp, name: str, index: int, render: Render) -> list[str]:
+    """A sum without terms has no tensor maps: one short slice of zeros in the workspace takes the operands' place."""
+    a, b = tensor_type(mainloop.a), tensor_type(mainloop.b)
+    extent = 128 // min(a.element.bits, b.element.bits)
+    m, n, k = (render(SizeOf(d)) for d in (a.dims[-2], b.dims[-1], a.dims[-1]))
+
+    def operand(type_: TensorType, rows: str) -> str:
+        k_contiguous = type_.order[-1] == (type_.rank - 1 if type_ is a else type_.rank - 2)
+        stride = f"{{{extent}, cute::_1{{}}, 0}}" if k_contiguous else f"{{cute::_1{{}}, {rows}, 0}}"
+        return f"reinterpret_cast<{type_.element.cutlass} const*>(zeros_{index}), {stride}"
+
+    row_bytes = extent * max(a.element.bits, b.element.bits) // 8
+    return [
+        f"if ({k} == 0) {{  // an empty sum: one short slice of zeros takes the operands' place",
+        f"  zeros_{index} = workspace + workspace_bytes;",
+        f"  zeros_bytes_{index} = static_cast<size_t>(({m} > {n} ? {m} : {n}) * {row_bytes});",
+        f"  workspace_bytes += (zeros_bytes_{index} + 255) / 256 * 256;",
+        f"  cute::get<2>({name}.problem_shape) = {extent};",
+        f"  {name}.mainloop = {{{operand(a, m)}, {operand(b, n)}}};",
+        "}",
+    ]
 
 
 COLLECTIVES = (ShapeOp, EpilogueBuilderOp, MainloopBuilderOp, GemmUniversalOp)

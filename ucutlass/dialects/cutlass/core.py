@@ -5,8 +5,8 @@ operation says how its type is spelled (`template_arguments`) and which run-time
 (`arguments`), both as fragments. The printer renders fragments in block order and decides nothing.
 """
 
-from abc import ABC
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +15,8 @@ from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation, eq, irdl_attr_definition, result_def, traits_def
 from xdsl.traits import Pure
 
-from ucutlass.dialects.ucutlass.types import element_of
+from ucutlass.dialects.ucutlass.types import TensorType, element_of
+from ucutlass.dims import Dim
 
 
 @irdl_attr_definition
@@ -85,8 +86,51 @@ class Carveout:
     epilogue: SSAValue
 
 
-Fragment = str | SSAValue | Carveout | Member | Pointer | Stride | Braces
+@dataclass(frozen=True)
+class Data:
+    """The data pointer of a tensor, untyped."""
+
+    tensor: SSAValue
+
+
+@dataclass(frozen=True)
+class SizeOf:
+    """A size, or any expression over the dimension names, as `int64_t`."""
+
+    dim: Dim
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How many elements lie between two places of a tensor that are so many steps apart along each dimension."""
+
+    tensor: SSAValue
+    counts: tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """A template with its arguments, `name<a, b>`."""
+
+    name: str
+    members: "tuple[Fragment, ...]"
+
+
+Fragment = str | SSAValue | Carveout | Member | Pointer | Stride | Braces | Data | SizeOf | Steps | Spelled
 """A piece of C++: text, the name of a type, or something read from a tensor."""
+
+Render = Callable[[Fragment], str]
+"""The C++ of a fragment where the host prepares a launch."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What an access needs of a tensor that the caller gives: a method of `Call` and its arguments after the tensor and
+    the width of its elements."""
+
+    tensor: SSAValue
+    method: str
+    extra: tuple[str, ...] = ()
 
 
 class CppTypeOp(IRDLOperation, ABC):
@@ -103,8 +147,27 @@ class CppTypeOp(IRDLOperation, ABC):
         return ()
 
     def arguments(self) -> Fragment:
-        """What CUTLASS's `Arguments` of this type is initialized with."""
+        """What `Arguments` of this type is initialized with."""
         return Braces(())
+
+    def checks(self) -> Sequence[Check]:
+        """What it needs of the tensors that it reads and writes."""
+        return ()
+
+
+class KernelTypeOp(CppTypeOp, ABC):
+    """A type that is launched."""
+
+    LAUNCHER: ClassVar[str]
+    """Which functions of the launch support prepare and launch it: `prepare_NAME`, `launch_NAME`."""
+    INCLUDES: ClassVar[tuple[str, ...]] = ()
+    """Headers that it needs."""
+    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ()
+    """Texts of `backend/support` that define it, in order; texts that several kernels need are printed once."""
+
+    @abstractmethod
+    def host_lines(self, name: str, index: int, render: Render) -> list[str]:
+        """Statements that fill the `Arguments` called `name` of launch `index`."""
 
 
 def cpp_element(attribute: Attribute | None) -> str:

@@ -20,7 +20,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ucutlass.dialects.cutlass.core import TYPE
+from ucutlass.dialects.cutlass.core import TYPE, KernelTypeOp
 from ucutlass.dialects.ucutlass.kernel import WhereAttr, set_exact_name
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Condition, Facts
@@ -78,6 +78,13 @@ class DeviceKernelOp(IRDLOperation):
     def outputs(self) -> tuple[BlockArgument, ...]:
         """The tensors it writes."""
         return self.body.block.args[self.input_count.value.data :]
+
+    @property
+    def launched(self) -> KernelTypeOp:
+        """The type that is launched."""
+        end = self.body.block.last_op
+        assert isinstance(end, EndOp) and isinstance(end.kernel.owner, KernelTypeOp)
+        return end.kernel.owner
 
     def verify_(self) -> None:
         if not isinstance(self.body.block.last_op, EndOp):

@@ -5,8 +5,9 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from ucutlass.dialects.cutlass.core import Dimension, Stride
+from ucutlass.dialects.cutlass.core import Check, Dimension, Stride
 from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.dims import Dim
 
 
 @irdl_op_definition
@@ -56,3 +57,25 @@ def layout_tag(value: SSAValue) -> str:
     """`RowMajor` where columns are adjacent in memory, `ColumnMajor` where rows are."""
     assert isinstance(value.type, TensorType)
     return "RowMajor" if contiguous_dimension(value) == value.type.rank - 1 else "ColumnMajor"
+
+
+def matrix_check(value: SSAValue, alignment: int, written: bool = False) -> Check:
+    """A matrix, or a batch of them, of which `alignment` neighbours are accessed at once."""
+    argument, dims = argument_of(value)
+    contiguous = dims[contiguous_dimension(value)]
+    role = "Call::kOutput" if written else "Call::kInput"
+    return Check(argument, "matrix", (str(len(dims)), str(contiguous), str(alignment), role))
+
+
+def vector_check(value: SSAValue) -> Check:
+    """Single elements along one dimension, where the others have size 1."""
+    argument, dims = argument_of(value)
+    assert isinstance(value.type, TensorType)
+    long = [dims[i] for i, d in enumerate(value.type.dims) if d != Dim.of(1)]
+    return Check(argument, "vector", (str(long[-1] if long else max(value.type.rank - 1, 0)),))
+
+
+def element_check(tensor: SSAValue, written: bool) -> Check:
+    """Single elements anywhere: a pointer that is there, and a result that does not overlap itself."""
+    assert isinstance(tensor.type, TensorType)
+    return Check(tensor, "elements", (str(tensor.type.rank), "Call::kOutput" if written else "Call::kInput"))

@@ -22,6 +22,7 @@ from ucutlass.dialects.cutlass.core import (
     TEMPLATE,
     TYPE,
     Braces,
+    Check,
     CppTypeOp,
     Fragment,
     Member,
@@ -29,7 +30,7 @@ from ucutlass.dialects.cutlass.core import (
     cpp_element,
     cpp_layout,
 )
-from ucutlass.dialects.cutlass.views import matrix_stride
+from ucutlass.dialects.cutlass.views import matrix_check, matrix_stride, vector_check
 from ucutlass.dialects.ucutlass.types import TensorType
 
 FUSION = "cutlass::epilogue::fusion::"
@@ -100,6 +101,9 @@ class Sm90ScalarBroadcastOp(CppTypeOp):
     def arguments(self) -> Fragment:
         return Braces(("{}", Braces((Pointer(self.tensor),)), "{}"))
 
+    def checks(self) -> Sequence[Check]:
+        return (vector_check(self.tensor),)
+
 
 @irdl_op_definition
 class Sm90RowBroadcastOp(CppTypeOp):
@@ -118,6 +122,9 @@ class Sm90RowBroadcastOp(CppTypeOp):
     def arguments(self) -> Fragment:
         return Braces((Pointer(self.tensor),))
 
+    def checks(self) -> Sequence[Check]:
+        return (vector_check(self.tensor),)
+
 
 @irdl_op_definition
 class Sm90ColBroadcastOp(CppTypeOp):
@@ -135,6 +142,9 @@ class Sm90ColBroadcastOp(CppTypeOp):
 
     def arguments(self) -> Fragment:
         return Braces((Pointer(self.tensor),))
+
+    def checks(self) -> Sequence[Check]:
+        return (vector_check(self.tensor),)
 
 
 @irdl_op_definition
@@ -203,6 +213,9 @@ class Sm90AuxLoadOp(CppTypeOp):
     def arguments(self) -> Fragment:
         return Braces((Pointer(self.tensor), "{}", matrix_stride(self.tensor)))
 
+    def checks(self) -> Sequence[Check]:
+        return (matrix_check(self.tensor, 128 // tensor_type(self.tensor).element.bits),)
+
 
 @irdl_op_definition
 class Sm90AuxStoreOp(CppTypeOp):
@@ -222,6 +235,9 @@ class Sm90AuxStoreOp(CppTypeOp):
 
     def arguments(self) -> Fragment:
         return Braces((Pointer(self.tensor, mutable=True), matrix_stride(self.tensor)))
+
+    def checks(self) -> Sequence[Check]:
+        return (matrix_check(self.tensor, 128 // tensor_type(self.tensor).element.bits, written=True),)
 
 
 @irdl_op_definition

@@ -15,7 +15,9 @@ from ucutlass.dialects.cutlass.visitors import FunctorOp, FunctorYieldOp
 from ucutlass.dialects.ucutlass import ConstantOp, UcuOp
 from ucutlass.dialects.ucutlass.kernel import set_exact_name
 from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.dims import Facts
 from ucutlass.element_types import F16
+from ucutlass.passes._common import retype
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,12 @@ def allows_fast_forms(stored: Sequence[Attribute]) -> bool:
     return all(isinstance(t, TensorType) and t.element.unit_roundoff >= F16.unit_roundoff for t in stored)
 
 
-def build_functor(plan: FunctorPlan, compute: Attribute, fast: bool) -> FunctorOp:
-    """The functor of a plan, its operations cloned into its region."""
-    block = Block(arg_types=[value.type for value in plan.inputs])
+def build_functor(plan: FunctorPlan, compute: Attribute, fast: bool, facts: Facts) -> FunctorOp:
+    """The functor of a plan, its operations cloned into its region.
+
+    What the `where` clause makes equal is spelled equally there: the clause itself stays behind, with the kernel.
+    """
+    block = Block(arg_types=[simplified(value.type, facts) for value in plan.inputs])
     mapping: dict[SSAValue, SSAValue] = {}
     for value, argument in zip(plan.inputs, block.args, strict=True):
         mapping[value] = argument
@@ -70,8 +75,8 @@ def build_functor(plan: FunctorPlan, compute: Attribute, fast: bool) -> FunctorO
             if operand not in mapping:
                 owner = operand.owner
                 assert isinstance(owner, ConstantOp)
-                mapping[operand] = _append(block, owner, {})
-        mapping[op.results[0]] = _append(block, op, mapping)
+                mapping[operand] = _append(block, owner, {}, facts)
+        mapping[op.results[0]] = _append(block, op, mapping, facts)
     end = FunctorYieldOp.build(operands=[mapping[plan.value]])
     end.location = plan.members[-1].location
     block.add_op(end)
@@ -83,10 +88,15 @@ def build_functor(plan: FunctorPlan, compute: Attribute, fast: bool) -> FunctorO
     return functor
 
 
-def _append(block: Block, op: Operation, mapping: Mapping[SSAValue, SSAValue]) -> SSAValue:
+def _append(block: Block, op: Operation, mapping: Mapping[SSAValue, SSAValue], facts: Facts) -> SSAValue:
     copy = op.clone({operand: mapping[operand] for operand in op.operands})
     block.add_op(copy)
-    return copy.results[0]
+    return retype(copy.results[0], simplified(copy.results[0].type, facts))
+
+
+def simplified(type_: Attribute, facts: Facts) -> Attribute:
+    """The type with sizes that equations define written as they define them."""
+    return type_.with_dims([facts.simplify(dim) for dim in type_.dims]) if isinstance(type_, TensorType) else type_
 
 
 def compute_type(value: SSAValue) -> Attribute:

@@ -182,7 +182,7 @@ class Sm90GemmLowering:
     def _compute(self, plan: FunctorPlan, compute: Attribute, output: SSAValue | None) -> SSAValue:
         """The node of one functor; the one that feeds the main store converts to the type stored."""
         fast = allows_fast_forms([o.type for o in self.contraction.fused.outputs])
-        functor = build_functor(plan, compute, fast)
+        functor = build_functor(plan, compute, fast, self.contraction.space.facts)
         name = plan.value.name_hint or "value"
         template = self._add(functor, f"{name}_fn")
         element = compute if output is None else _element(output)
