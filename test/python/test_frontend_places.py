@@ -61,7 +61,11 @@ def before(op: Operation, part: str) -> str:
         ("gemm", "setter:tile:1", "n=256"),
         ("gemm", "setter:tile:k", "k=64"),
         ("gemm", "setter:raster:swizzle", "swizzle=2"),
+        ("gemm", "setter:raster:swizzle:value", "2"),
         ("gemm", "setter:raster:order", "along_m"),
+        ("gemm", "setter:tile:0:value", "128"),
+        ("gemm", "suffix:1:T", ".T"),
+        ("gemm", "suffix:0:T", None),
         ("gemm", "setter:stages", None),
         ("gemm", "argument:0", "x"),
         ("gemm", "argument:1:type", "f16[8, 8]@col"),
@@ -108,6 +112,18 @@ def test_parts_of_the_kernel(kernel: KernelOp) -> None:
     assert text_of(kernel, "argument:2") == "b"
     assert text_of(kernel, "return:0") == "f16[M, 8]"
     assert before(kernel, "where").endswith("M % 8 == 0")
+    assert text_of(kernel, "where:0") == "M % 8 == 0"
+    assert text_of(kernel, "where:1") is None
+
+
+def test_where_a_suffix_goes(kernel: KernelOp) -> None:
+    ops = {op.name.removeprefix("ucutlass."): op for op in kernel.body.block.ops}
+    assert before(ops["gemm"], "suffix:0").endswith("gemm((x)")
+    assert before(ops["gemm"], "suffix:1").endswith("b=w.T")
+    # `-j.T` and `v >> op().T` would mean something else.
+    assert text_of(ops["mul"], "suffix:0") is None
+    assert text_of(ops["bias"], "suffix:b") == ""
+    assert text_of(ops["return"], "suffix:0") is None
 
 
 def test_where_another_setter_goes(kernel: KernelOp) -> None:

@@ -56,7 +56,7 @@ def test_a_weight_stored_as_n_by_k_is_told_apart_from_one_stored_as_k_by_n() -> 
     error = refusal_of(call("gemm", "f16[64, 256]", "f16[128, 256]"))
     assert (error.code, error.part) == ("UC0301", "operand:b")
     assert "K = 256 of f16[64, 256]" in error.message and "128 of f16[128, 256]" in error.message
-    assert error.notes == ("b holds its N before its K: write b.T",)
+    assert error.notes == ("b holds its N before its K: it must be transposed",)
     assert refusal_of(call("gemm", "f16[64, 256]", "f16[128, 64]")).notes == ()
     assert spelled(call("gemm", "f16[64, 256]", "f16[256, 128]@col")) == ["f16[64, 128]"]
 

@@ -112,7 +112,7 @@ def test_b45_clusters_are_portable():
     for cluster in ((16, 1, 1), (8, 2, 1)):
         violation = only(problem, Config(tile=(128, 128, 64), cluster=cluster))
         assert "has 16 thread blocks: at most 8" in violation.message
-        assert violation.fix is not None and violation.fix.value == ".with_cluster(8, 1, 1)"
+        assert violation.fix is not None and violation.fix.value == ".with_cluster(8, 1)"
     assert refusal(gemm_problem(128, 4096, 512), Config(tile=(128, 128, 64), cluster=(2, 1, 1))) == []
 
 

@@ -32,10 +32,11 @@ def check_signature(ctx: Context, kernel: KernelOp) -> frozenset[str]:
             )
     for index, declared in enumerate(kernel.declared_types):
         _check_bound(ctx, kernel, declared.dims, bound, f"result {index + 1}", f"return:{index}")
-    for condition in kernel.where.data:
-        _check_bound(ctx, kernel, (condition.left, condition.right), bound, f"'where {condition}'", "where")
-    for condition in false_conditions(kernel.where.data):
-        operation_error(ctx, kernel, "UC0312", f"'where {condition}' holds for no sizes", "where")
+    for index, condition in enumerate(kernel.where.data):
+        _check_bound(ctx, kernel, (condition.left, condition.right), bound, f"'where {condition}'", f"where:{index}")
+    for index in false_conditions(kernel.where.data):
+        message = f"'where {kernel.where.data[index]}' holds for no sizes"
+        operation_error(ctx, kernel, "UC0312", message, f"where:{index}")
     return bound
 
 
@@ -62,19 +63,19 @@ def _check_bound(
         )
 
 
-def false_conditions(conditions: tuple[Condition, ...]) -> list[Condition]:
-    """The conditions that no sizes meet, by themselves or after the ones before them.
+def false_conditions(conditions: tuple[Condition, ...]) -> list[int]:
+    """Which conditions no sizes meet, by themselves or after the ones before them.
 
     Decides conditions that the equations among them make constant, and bounds on single names; sizes are at least 0.
     """
     facts = Facts(conditions)
     bounds: dict[Dim, tuple[float, float]] = {}
-    false: list[Condition] = []
-    for condition in conditions:
+    false: list[int] = []
+    for index, condition in enumerate(conditions):
         difference = facts.simplify(condition.left) - facts.simplify(condition.right)
         if difference.is_static:
             if not Condition(difference, condition.relation, Dim.of(0)).holds({}):
-                false.append(condition)
+                false.append(index)
             continue
         constant = Dim.of(sum(coefficient for monomial, coefficient in difference.terms if not monomial))
         size = difference - constant
@@ -85,7 +86,7 @@ def false_conditions(conditions: tuple[Condition, ...]) -> list[Condition]:
         known_low, known_high = bounds.get(key, (0, inf))
         bounds[key] = (max(low, known_low), min(high, known_high))
         if bounds[key][0] > bounds[key][1]:
-            false.append(condition)
+            false.append(index)
     return false
 
 

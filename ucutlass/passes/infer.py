@@ -17,8 +17,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ucutlass.diagnostics.core import Note
-from ucutlass.diagnostics.locations import PartFixIt, operation_error, operation_remark, stop_if_errors
+from ucutlass.diagnostics.core import FixIt, Note
+from ucutlass.diagnostics.locations import (
+    PartFixIt,
+    engine_of,
+    fixit_of,
+    operation_error,
+    operation_remark,
+    stop_if_errors,
+)
 from ucutlass.dialects.ucutlass.base import UcuOp, same_type
 from ucutlass.dialects.ucutlass.kernel import KernelOp, ReturnOp, is_unresolved, kernels_of
 from ucutlass.dialects.ucutlass.spec import OpSpec, TypingError
@@ -53,7 +60,9 @@ def _infer(ctx: Context, op: UcuOp, facts: Facts) -> None:
         types = op.infer_types(facts)
     except TypingError as error:
         notes = [Note(text) for text in error.notes]
-        operation_error(ctx, op, error.code, error.message, _source_part(op.spec, error.part), notes)
+        part = _source_part(op.spec, error.part)
+        fixits = _transposition(ctx, op, part) if error.transpose and part is not None else []
+        operation_error(ctx, op, error.code, error.message, part, notes, fixits)
         return
     if types is None:
         return
@@ -84,6 +93,16 @@ def _agree(facts: Facts, found: object, wanted: TensorType | NumberType) -> bool
     if isinstance(found, TensorType) and isinstance(wanted, TensorType):
         return same_type(facts, found, wanted)
     return found == wanted
+
+
+def _transposition(ctx: Context, op: UcuOp, part: str) -> list[FixIt]:
+    """The edit that swaps the last two dimensions of an operand; none where parentheses would be needed as well."""
+    engine = engine_of(ctx)
+    place = part.replace("operand:", "suffix:")
+    for old, new, label in ((place + ":T", "", "remove .T"), (place, ".T", "write .T")):
+        if (fix := fixit_of(op, engine, PartFixIt(old, new, label))) is not None:
+            return [fix]
+    return []
 
 
 def _source_part(spec: OpSpec, part: str | None) -> str | None:

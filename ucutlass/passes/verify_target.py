@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from ucutlass.diagnostics.core import DiagnosticEngine, Note
 from ucutlass.diagnostics.locations import PartFixIt, operation_error, operation_warning, set_engine, stop_if_errors
 from ucutlass.dialects.ucutlass import FusedOp, UcuOp
+from ucutlass.dialects.ucutlass.base import facts_at
 from ucutlass.dialects.ucutlass.kernel import target_of
 from ucutlass.passes.contraction_problem import Described, describe
 from ucutlass.passes.fuse import FusePass
@@ -28,7 +29,7 @@ from ucutlass.targets.arch import Architecture, architecture
 from ucutlass.targets.problem import ANY
 from ucutlass.targets.refusal import explain_refusal
 from ucutlass.targets.relax import relax
-from ucutlass.targets.rules.core import Violation
+from ucutlass.targets.rules.core import Fix, Violation
 
 INSERTED_PARTS = ("end", "where")
 """Parts of a fix at which text is added, not replaced."""
@@ -63,11 +64,18 @@ def _violations(described: Described, target: Architecture) -> list[Violation]:
     return found
 
 
+def _placed(fix: Fix, root: UcuOp) -> PartFixIt:
+    """The edit of the text that a fix stands for."""
+    part, value = fix.part, fix.value
+    if part == "where":
+        value = (", " if facts_at(root).conditions else " where ") + value
+    elif part.count(":") == 2:
+        part += ":value"  # the keyword before it stays
+    return PartFixIt(part, value, fix.text, insert=part in INSERTED_PARTS)
+
+
 def _report(ctx: Context, root: UcuOp, violation: Violation) -> None:
-    fixits: list[PartFixIt] = []
-    if violation.fix is not None:
-        fix = violation.fix
-        fixits.append(PartFixIt(fix.part, fix.value, fix.text, insert=fix.part in INSERTED_PARTS))
+    fixits = [_placed(violation.fix, root)] if violation.fix is not None else []
     notes = [Note(text) for text in violation.notes]
     report = operation_error if violation.severity == "error" else operation_warning
     report(ctx, root, violation.code, violation.message, violation.part, notes, fixits)

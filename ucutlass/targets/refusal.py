@@ -24,7 +24,7 @@ from ucutlass.targets.enumerate import (
 from ucutlass.targets.families import CLUSTERS, Family, families
 from ucutlass.targets.problem import Config, EpilogueSpec, Shape3
 from ucutlass.targets.rules.core import LEVELS, Candidate, Fix, Violation
-from ucutlass.targets.rules.text import shape
+from ucutlass.targets.rules.text import shape, shape_fix
 
 NEAREST_TILES = 3
 SAMPLED_TILES = 16
@@ -252,7 +252,7 @@ def _proposals(violation: Violation, partial: Config) -> Iterator[Fix]:
     if setter == "cluster" and partial.cluster is not None:
         m, n, _ = partial.cluster
         for c in sorted(CLUSTERS, key=lambda c: abs(math.log2(c[0] / m)) + abs(math.log2(c[1] / n))):
-            yield Fix("setter:cluster", f".with_cluster({c[0]}, {c[1]}, 1)", f"use ({c[0]}, {c[1]}, 1)")
+            yield shape_fix("cluster", c)
     if setter == "stages" and partial.stages is not None:
         for n in range(partial.stages - 1, 1, -1):
             yield Fix("setter:stages:0", str(n), f"use {n}")

@@ -84,12 +84,16 @@ class TypingError(Exception):
     Parts are `operand:NAME`, `operand:NAME:INDEX` for a member of a list, and `param:NAME`.
     """
 
-    def __init__(self, code: str, message: str, part: str | None = None, notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, code: str, message: str, part: str | None = None, notes: Sequence[str] = (), transpose: bool = False
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.part = part
         self.notes = tuple(notes)
+        self.transpose = transpose
+        """Whether the operand at fault fits once its last two dimensions are swapped."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +162,11 @@ class Call:
         """The type of an optional tensor operand, None where it is absent."""
         return None if self.operands.get(name) is None else self.tensor(name)
 
-    def fail(self, code: str, message: str, part: str | None = None, notes: Sequence[str] = ()) -> TypingError:
+    def fail(
+        self, code: str, message: str, part: str | None = None, notes: Sequence[str] = (), transpose: bool = False
+    ) -> TypingError:
         """The error to raise."""
-        return TypingError(code, message, part, notes)
+        return TypingError(code, message, part, notes, transpose)
 
 
 class TypeRule(Protocol):

@@ -10,10 +10,10 @@ from ucutlass.targets.problem import EpilogueSpec, Operand
 from ucutlass.targets.rules.common import needs_access
 from ucutlass.targets.rules.core import Candidate, Finding, Fix, rule
 from ucutlass.targets.rules.sm90_facts import MAX_EXTENT, swizzle_parity, swizzle_row
-from ucutlass.targets.rules.text import bytes_text, nearest, shape, tile_fix
+from ucutlass.targets.rules.text import bytes_text, nearest, shape, shape_fix, tile_fix
 from ucutlass.targets.rules.types import MMA_K, kind_of
 from ucutlass.targets.stage_arithmetic import (
-    NO_STORAGE,
+    SM100_NO_STORAGE,
     EpilogueStorage,
     operand_stage_bytes,
     sm100_auto_stages,
@@ -210,7 +210,7 @@ def pairs_fill_the_cluster(candidate: Candidate) -> Finding | None:
     return Finding(
         f"cluster {shape(candidate.cluster)}: two_sm pairs thread blocks along m, so the cluster's m extent is even",
         "setter:cluster:0",
-        Fix("setter:cluster", f".with_cluster({m + 1}, {n}, {k})", f"use ({m + 1}, {n}, {k})"),
+        shape_fix("cluster", (m + 1, n, k)),
     )
 
 
@@ -222,7 +222,7 @@ def _storage(tile: tuple[int, int], pair: bool, mma_m: int, spec: EpilogueSpec, 
 def epilogue_storage(candidate: Candidate) -> EpilogueStorage:
     assert candidate.tile is not None
     if candidate.epilogue == "nosmem":
-        return NO_STORAGE
+        return SM100_NO_STORAGE
     return _storage(
         cta_tile(candidate), is_pair(candidate), candidate.tile[0], candidate.epilogue_spec, candidate.problem.d
     )

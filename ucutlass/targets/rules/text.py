@@ -90,5 +90,7 @@ def tile_fix(index: int, value: int) -> Fix:
 
 
 def shape_fix(setter: str, value: Shape3) -> Fix:
-    arguments = ", ".join(map(str, value))
+    # A cluster's k extent is 1 where it is not given: the fix stays as short as what people write.
+    shown = value[:2] if setter == "cluster" and value[2] == 1 else value
+    arguments = ", ".join(map(str, shown))
     return Fix(f"setter:{setter}", f".with_{setter}({arguments})", f"use ({arguments})")

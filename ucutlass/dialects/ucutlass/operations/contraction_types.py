@@ -51,7 +51,8 @@ def same_contracted(call: Call, a: TensorType, b: TensorType, part: str) -> None
         f"{call.spec.spelling} contracts the last dimension of a, K = {a.dims[-1]} of {a.spelling}, with the one "
         f"before the last of b, {b.dims[-2]} of {b.spelling}: they differ",
         part,
-        ("b holds its N before its K: write b.T",) if transposed else (),
+        ("b holds its N before its K: it must be transposed",) if transposed else (),
+        transposed,
     )
 
 
