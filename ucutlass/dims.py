@@ -334,24 +334,28 @@ class Facts:
     _divisors: dict[str, int] = field(init=False, default_factory=dict[str, int], compare=False)
 
     def __post_init__(self) -> None:
-        for condition in self.conditions:
-            if condition.relation == "==":
-                self._learn(condition.left, condition.right)
-                self._learn(condition.right, condition.left)
+        equations = [(c.left, c.right) for c in self.conditions if c.relation == "=="]
+        for left, right in equations:
+            # What is known makes of one name the other: `P == N, P == 2 * M` defines P and N.
+            left, right = self.simplify(left), self.simplify(right)
+            for name, definition in ((left.name, right), (right.name, left)):
+                if name is not None and name not in definition.names:
+                    self._definitions[name] = definition
+                    break
+        for left, right in equations:
+            self._learn_divisor(left, right)
+            self._learn_divisor(right, left)
 
-    def _learn(self, left: Dim, right: Dim) -> None:
-        if len(left.terms) != 1 or len(left.terms[0][0]) != 1 or left.terms[0][1] != 1:
+    def _learn_divisor(self, left: Dim, right: Dim) -> None:
+        """`M % 8 == 0` says something of M, and of N where M is N."""
+        if right != Dim.of(0) or len(left.terms) != 1 or len(left.terms[0][0]) != 1:
             return
         atom = left.terms[0][0][0]
-        if isinstance(atom, str):
-            if atom not in right.names and atom not in self._definitions:
-                self._definitions[atom] = right.substitute(self._definitions)
-        elif atom.kind == "%" and right == Dim.of(0) and atom.denominator.is_static:
-            numerator = atom.numerator
-            if len(numerator.terms) == 1 and len(numerator.terms[0][0]) == 1 and numerator.terms[0][1] == 1:
-                name = numerator.terms[0][0][0]
-                if isinstance(name, str):
-                    self._divisors[name] = math.lcm(self._divisors.get(name, 1), atom.denominator.value)
+        if isinstance(atom, str) or atom.kind != "%" or not atom.denominator.is_static:
+            return
+        for name in (atom.numerator.name, self.simplify(atom.numerator).name):
+            if name is not None:
+                self._divisors[name] = math.lcm(self._divisors.get(name, 1), abs(atom.denominator.value))
 
     def simplify(self, dim: Dim) -> Dim:
         """`dim` with the names that an equation defines replaced by their definitions."""
@@ -368,8 +372,11 @@ class Facts:
 
     def multiple_of(self, dim: Dim) -> int:
         """The largest integer that provably divides `dim` (0 for a size that is zero)."""
+        return math.lcm(self._divisor(dim), self._divisor(self.simplify(dim)))
+
+    def _divisor(self, dim: Dim) -> int:
         divisor = 0
-        for monomial, coefficient in self.simplify(dim).terms:
+        for monomial, coefficient in dim.terms:
             known = abs(coefficient)
             for atom in monomial:
                 known *= self._divisors.get(atom, 1) if isinstance(atom, str) else 1

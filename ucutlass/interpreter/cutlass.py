@@ -149,7 +149,16 @@ class CutlassFunctions(KernelFunctions):
                 factors, elements = (factors[1].mT, factors[0].mT), (types[1], types[0])
             operands: dict[str, Value] = dict(zip("ab", factors, strict=True))
             named = dict(zip("ab", elements, strict=True))
-            return cast("Tensor", contract(self.machine, GEMM, config, operands, named, {}, accumulator))
+            product = cast("Tensor", contract(self.machine, GEMM, config, operands, named, {}, accumulator))
+            # One batch dimension, of which a kernel takes the extent from its first factor; the second may repeat.
+            ranks, batch = (a.read().dim(), b.read().dim()), product.shape[:-2]
+            if (
+                ranks[0] != product.dim()
+                or any(f.dim() > 2 and f.shape[:-2] != batch for f in factors)
+                or len(batch) > 1
+            ):
+                raise InterpretationError(f"no mainloop forms products of {op.a.type} and {op.b.type}")
+            return product
 
         return (run,)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation, SSAValue
 
 from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, KernelOp, ReturnOp, UcuOp
+from ucutlass.dialects.ucutlass.spec import OpSpec
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.fusion.legality import Space, refusal_of_leaf, refusal_of_operation
 
@@ -22,6 +23,13 @@ FAMILIES: Mapping[str, str] = {
     "staging": "copy",
 }
 """The family of kernels for a family of operations, where that has another name."""
+
+
+def family_of(spec: OpSpec) -> str:
+    """The family of the kernel that is opened for an operation."""
+    if spec.family == "gemm" and (spec.takes_list or len(spec.operands) > 2):
+        return "grouped"
+    return FAMILIES.get(spec.family, spec.family)
 
 
 def is_free(op: Operation) -> bool:
@@ -114,7 +122,7 @@ class Partition:
                 self.decisions.append(Decision(op, candidate, tuple(refusals)))
                 return
             refusals.append(f"{candidate.root.spec.name}: {reason}")
-        group = Group(FAMILIES.get(op.spec.family, op.spec.family), op)
+        group = Group(family_of(op.spec), op)
         self._join(op, group)
         self.decisions.append(Decision(op, group, tuple(refusals)))
 
