@@ -128,8 +128,9 @@ class Places:
         """Behind an operand to which a suffix can be added as it stands; with `:T`, the `.T` that is there."""
         if rest.endswith(":T"):
             node = self._operand(entry, rest.removesuffix(":T"))
-            is_view = isinstance(node, View) and node.name.text == "T" and node.name.end == node.end
-            return (node.base.end, node.end) if is_view else None
+            if isinstance(node, View) and node.name.text == "T" and node.name.end == node.end:
+                return node.base.end, node.end
+            return None
         node = self._operand(entry, rest)
         if isinstance(node, Name | View) or (isinstance(node, Call) and not node.piped):
             return node.end, node.end
