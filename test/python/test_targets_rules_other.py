@@ -199,6 +199,54 @@ def test_a_sm_120a_kernel_gets_two_stages():
     assert config.stages == 2
 
 
+@pytest.mark.parametrize(
+    ("target", "a", "b", "d", "layout", "c", "schedule", "epilogue", "tile", "stages"),
+    [
+        ("sm_100a", "f16", "f16", "f16", "tn", None, "one_sm", "tma", (128, 160, 64), 5),
+        ("sm_100a", "f16", "f16", "f16", "tn", None, "one_sm", "nosmem", (128, 64, 16), 37),
+        ("sm_100a", "f16", "f16", "f16", "tn", None, "one_sm", "nosmem", (64, 192, 32), 14),
+        ("sm_100a", "f16", "f16", "f16", "nt", "f16", "two_sm", "nosmem", (128, 128, 64), 14),
+        ("sm_100a", "f16", "f16", "f16", "nt", "f16", "one_sm", "tma", (64, 32, 32), 36),
+        ("sm_100a", "f16", "f16", "f16", "nt", "f16", "one_sm", "nosmem", (128, 64, 16), 37),
+        ("sm_100a", "f32", "f32", "f32", "nt", None, "one_sm", "tma", (128, 160, 16), 10),
+        ("sm_100a", "f32", "f32", "f32", "nt", None, "one_sm", "tma", (64, 192, 8), 24),
+        ("sm_100a", "s8", "s8", "s8", "nn", None, "one_sm", "nosmem", (128, 32, 64), 22),
+        ("sm_100a", "s8", "s8", "s8", "nn", None, "two_sm", "tma", (256, 192, 64), 15),
+        ("sm_100a", "e4m3", "e4m3", "bf16", "tt", None, "one_sm", "nosmem", (128, 48, 32), 41),
+        ("sm_100a", "e4m3", "e4m3", "bf16", "tt", None, "two_sm", "tma", (128, 32, 128), 22),
+        ("sm_100a", "e4m3", "e4m3", "e4m3", "tn", None, "one_sm", "tma", (64, 128, 32), 36),
+        ("sm_100a", "e4m3", "e4m3", "e4m3", "tn", None, "one_sm", "tma", (128, 256, 128), 4),
+        ("sm_120a", "e4m3", "e4m3", "f16", "tn", "f16", "cooperative", "tma", (128, 256, 32), 7),
+        ("sm_120a", "e4m3", "e4m3", "f16", "tn", "f16", "cooperative", "tma", (128, 128, 64), 5),
+        ("sm_120a", "e4m3", "e4m3", "f16", "tn", "f16", "pingpong", "tma", (128, 64, 128), 3),
+        ("sm_120a", "e4m3", "e4m3", "f16", "tn", "f16", "pingpong", "tma", (128, 192, 32), 8),
+        ("sm_120a", "e4m3", "e4m3", "f32", "tn", None, "cooperative", "tma", (64, 128, 128), 3),
+        ("sm_120a", "e4m3", "e4m3", "f32", "tn", None, "cooperative", "tma", (128, 128, 128), 2),
+        ("sm_120a", "e4m3", "e4m3", "f32", "tn", None, "pingpong", "tma", (64, 96, 64), 8),
+        ("sm_120a", "e4m3", "e4m3", "f32", "tn", None, "cooperative", "tma", (128, 64, 32), 13),
+        ("sm_120a", "e5m2", "e4m3", "e4m3", "tn", None, "cooperative", "tma", (64, 160, 64), 6),
+        ("sm_120a", "e5m2", "e4m3", "e4m3", "tn", None, "cooperative", "tma", (64, 192, 64), 5),
+    ],
+)
+def test_stages_of_compiled_blackwell_kernels(
+    target: str,
+    a: str,
+    b: str,
+    d: str,
+    layout: str,
+    c: str | None,
+    schedule: Schedule,
+    epilogue: EpilogueKind,
+    tile: Shape3,
+    stages: int,
+):
+    """Sampled configurations that nvcc built, with the number of stages that CUTLASS chose for them."""
+    problem = gemm_problem(4096, 4096, 4096, a, b, d, layout=layout, compute="tf32" if a == "f32" else None)
+    spec = EpilogueSpec(c=None if c is None else Operand(ELEMENT_TYPES[c], "n", 128 // ELEMENT_TYPES[c].bits))
+    config = next(complete_configs(problem, spec, at(tile, schedule, epilogue=epilogue), architecture(target)))
+    assert config.stages == stages
+
+
 def test_fused_operations_on_the_other_families():
     assert verdict("sm_80", F16_TN, ANY, FUSED) is None
     assert verdict("sm_100a", F16_TN, at(epilogue="nosmem"), FUSED) is None

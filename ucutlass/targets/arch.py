@@ -5,9 +5,10 @@ tried; the first is the one that its tensor cores were built for.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
+
+from ucutlass.records import record
 
 FamilyName = Literal["sm80_2x", "sm90_3x", "sm100_3x", "sm120_3x"]
 
@@ -39,7 +40,7 @@ class UnknownTargetError(ValueError):
         self.fix = fix
 
 
-@dataclass(frozen=True)
+@record
 class Architecture:
     """One target."""
 

@@ -4,16 +4,16 @@ Imports only the standard library, the element types and `problem`.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from ucutlass.element_types import ElementType
+from ucutlass.records import record
 from ucutlass.targets.problem import GemmProblem, Operand, largest_alignment
 
 ConvKind = Literal["fprop", "dgrad", "wgrad"]
 
 
-@dataclass(frozen=True)
+@record
 class ConvProblem:
     """A convolution over 1, 2 or 3 spatial dimensions; tensors are channels-last unless `channels_last` says not.
 

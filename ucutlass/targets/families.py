@@ -5,10 +5,11 @@ order of `LEVELS` and asks its rules, so that what can be listed, what is accept
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 
+from ucutlass.records import record
 from ucutlass.targets.arch import Architecture, FamilyName
 from ucutlass.targets.problem import Alignments, EpilogueKind, Schedule, Scheduler, Shape3
 from ucutlass.targets.rules import (
@@ -45,7 +46,7 @@ SPACE_K_BYTES = (128, 64, 32)
 """The stated space of tiles; a program may set others."""
 
 
-@dataclass(frozen=True)
+@record
 class Family:
     """One family of kernels."""
 

@@ -7,11 +7,12 @@ error.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
+
+from ucutlass.records import record
 
 _DATA = Path(__file__).with_name("gpus")
 
@@ -20,7 +21,7 @@ class UnknownGpuError(ValueError):
     """No data file is about the GPU; the text lists those that exist."""
 
 
-@dataclass(frozen=True)
+@record
 class ModelConstants:
     """Constants of the analytic cost model on one GPU; times in microseconds, rates a clock."""
 
@@ -60,7 +61,7 @@ class ModelConstants:
     """Factor on the time of a kernel whose registers spill."""
 
 
-@dataclass(frozen=True)
+@record
 class Gpu:
     """One GPU model."""
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from ucutlass.element_types import ELEMENT_TYPES, F32, F64, S32, ElementType
+from ucutlass.records import record
 
 Major = Literal["k", "mn", "n", "m"]
 """Contiguous dimension: `k` or `mn` of a factor, `n` (row-major) or `m` (column-major) of a result."""
@@ -84,7 +85,7 @@ class Operand:
         return replace(self, major=flipped[self.major])
 
 
-@dataclass(frozen=True)
+@record
 class GemmProblem:
     """`D[m, n] = sum over k of A[m, k] · B[k, n]`, one, a batch, or a group of them. A size of None is dynamic."""
 
@@ -221,7 +222,7 @@ def gemm_problem(
     )
 
 
-@dataclass(frozen=True)
+@record
 class EpilogueSpec:
     """What is fused behind a contraction, by the kind of memory traffic that each part needs."""
 

@@ -6,11 +6,12 @@ here is how, cheapest first. Each repair is a stage of its own before or after t
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
 from ucutlass.element_types import ELEMENT_TYPES, F16, F32, TF32, ElementType
+from ucutlass.records import record
 from ucutlass.targets.arch import Architecture
 from ucutlass.targets.enumerate import exists
 from ucutlass.targets.problem import ANY, PLAIN, Config, EpilogueSpec, GemmProblem, Operand, largest_alignment
@@ -24,7 +25,7 @@ SPLIT_PARTS = 3
 MAX_REPAIRS = 4
 
 
-@dataclass(frozen=True)
+@record
 class Repair:
     """One extra stage."""
 
@@ -37,7 +38,7 @@ class Repair:
     """Memory traffic that it adds, None where a size is dynamic."""
 
 
-@dataclass(frozen=True)
+@record
 class Relaxed:
     """A contraction that has a kernel, and the stages that make it of the one that had none."""
 

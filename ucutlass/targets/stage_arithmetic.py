@@ -235,6 +235,7 @@ def sm100_epilogue_storage(
     return tma_epilogue_storage(tile, epi, stages_c, stages_d, reuse, spec, d)
 
 
+SM100_NO_STORAGE = EpilogueStorage((0, 0), 0, 0, False, 128, 32, 32)
 SM100_KERNEL_CARVEOUT = 256
 """Barriers of the accumulator, scheduler and throttle pipelines, responses, tensor-memory pointers: an upper bound."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ucutlass.records import record
 from ucutlass.targets.arch import Architecture, FamilyName
 from ucutlass.targets.conv import ConvProblem
 from ucutlass.targets.problem import (
@@ -60,7 +61,7 @@ Level = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@record
 class Fix:
     """One edit of the program that removes a violation."""
 
@@ -72,7 +73,7 @@ class Fix:
     """The edit as an order: "use n = 128"."""
 
 
-@dataclass(frozen=True)
+@record
 class Finding:
     """What a rule objects to."""
 
@@ -89,7 +90,7 @@ REFUSED = Finding("", "name")
 """For a candidate whose refusal nobody reads."""
 
 
-@dataclass(frozen=True)
+@record
 class Violation:
     """A rule that a configuration breaks."""
 
@@ -105,7 +106,7 @@ class Violation:
     severity: Literal["error", "warning"] = "error"
 
 
-@dataclass(frozen=True)
+@record
 class Space:
     """A part of the space of configurations: the values that free fields may take; None is all."""
 
@@ -191,7 +192,7 @@ class Candidate:
 Check = Callable[[Candidate], Finding | None]
 
 
-@dataclass(frozen=True)
+@record
 class Rule:
     """One constraint."""
 

@@ -4,9 +4,9 @@ Imports only the standard library and the values of `ucutlass.targets`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from ucutlass.records import record
 from ucutlass.targets.problem import Shape3
 from ucutlass.targets.rules.core import Candidate
 from ucutlass.targets.rules.types import Kind, kind_of
@@ -61,7 +61,7 @@ _SIMT: Mapping[Grid, Grid] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class KindTable:
     """What CUTLASS's generator builds for one kind of product."""
 

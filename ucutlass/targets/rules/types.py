@@ -5,11 +5,11 @@ say which kinds they have.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from ucutlass.element_types import ElementType
+from ucutlass.records import record
 from ucutlass.targets.arch import FamilyName
 from ucutlass.targets.problem import GemmProblem
 from ucutlass.targets.rules.core import Candidate, Finding, Fix, rule
@@ -25,7 +25,7 @@ WIDE = frozenset({"f16", "bf16"})
 NARROW = FP8 | INT8 | INT4
 
 
-@dataclass(frozen=True)
+@record
 class KindRow:
     """One kind of product."""
 
