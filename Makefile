@@ -25,7 +25,7 @@ SETUP = $(if $(PYTHON),$(PYTHON),$(error no Python 3.11 or newer on the PATH: ma
 	scripts/setup_env.py --venv $(VENV) $(if $(TORCH),--torch '$(TORCH)') $(if $(WHEELS),--wheels '$(WHEELS)')
 more_extras = $(if $(EXTRAS),$(comma)$(EXTRAS))
 
-.PHONY: help python demo test lint lit pytest gpu-test format env env-demo wheels clean
+.PHONY: help python demo test lint lit pytest gpu-test docs format env env-demo wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo 'make lint      ruff and pyright'
 	@echo 'make lit       the text tests;  make pytest: the Python tests'
 	@echo 'make gpu-test  the tests that need a GPU'
+	@echo 'make docs      the documentation site, in site/'
 	@echo 'make format    let ruff rewrite the sources'
 	@echo 'make env       only set up .venv for development'
 	@echo 'make wheels WHEELS=folder FOR=3.12 [WITHOUT=numpy,scipy]'
@@ -69,6 +70,9 @@ pytest: env
 gpu-test: env-demo
 	@$(RUN) -m pytest -m gpu $(PYTEST_ARGS)
 
+docs: env
+	@$(RUN) scripts/make_docs.py
+
 format: env
 	@$(RUN) -m ruff check --fix-only --quiet . && $(RUN) -m ruff format .
 
@@ -76,4 +80,4 @@ wheels:
 	@$(PYTHON) scripts/setup_env.py --wheels '$(WHEELS)' --download '$(FOR)' --without '$(WITHOUT)'
 
 clean:
-	rm -rf build .demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf build site .demo .pytest_cache .ruff_cache .hypothesis
