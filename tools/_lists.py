@@ -6,11 +6,11 @@ Imports only the standard library and the leaves; only the list of operations lo
 import ast
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar, cast
 
+from ucutlass.records import record
 from ucutlass.registry import PIPELINES, TARGETS, Entry, all_dialects, all_passes
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Row = Mapping[str, str | list[str] | list[dict[str, str]]]
 
 
-@dataclass(frozen=True)
+@record
 class Option:
     """One option of a pass, as its class declares it."""
 

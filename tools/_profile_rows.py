@@ -5,9 +5,9 @@ never changes an old one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from ucutlass.records import record
 from ucutlass.runtime.campaign import Finding
 from ucutlass.runtime.machine import Machine
 from ucutlass.runtime.profile import BaselineTime, Times
@@ -20,7 +20,7 @@ from ucutlass.sol.report import bound_json, format_table, measured_json
 Json = dict[str, object]
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One kernel at one set of sizes."""
 

@@ -6,14 +6,14 @@ Imports only the standard library and the leaves.
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ucutlass_tools._main import Form, print_diagnostics
 
 from ucutlass.diagnostics.core import Diagnostic, DiagnosticEngine, Severity
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Reporter:
     """How a call wants to see its diagnostics."""
 

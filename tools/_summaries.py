@@ -5,11 +5,11 @@ Imports the leaves, the interpreter's storage and what the runtime says of a com
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.interpreter.machine import Machine
+from ucutlass.records import record
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ucutlass.runtime.validation.compare import Comparison
 
 
-@dataclass(frozen=True)
+@record
 class Summary:
     """One tensor in a few numbers."""
 
@@ -79,7 +79,7 @@ class Summary:
         )
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One run of one kernel."""
 

@@ -3,13 +3,14 @@
 A leaf: imports only the standard library. Every layer that needs a fact about an element type takes it from this table.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ucutlass.records import record
 
 Kind = Literal["float", "sint", "uint", "bool"]
 
 
-@dataclass(frozen=True)
+@record
 class ElementType:
     """One element type of the language."""
 

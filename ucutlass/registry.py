@@ -6,11 +6,11 @@ imported when its entry is loaded. Other packages add dialects and passes throug
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ucutlass.errors import UsageError
+from ucutlass.records import record
 
 if TYPE_CHECKING:
     from xdsl.ir import Dialect
@@ -25,7 +25,7 @@ class RegistryError(UsageError):
     """A name that is not in the table, or a package that adds one that already is."""
 
 
-@dataclass(frozen=True)
+@record
 class Entry(Generic[T]):
     """Where one thing lives; `T` is what loading gives."""
 
@@ -41,7 +41,7 @@ class Entry(Generic[T]):
         return loaded
 
 
-@dataclass(frozen=True)
+@record
 class Pipeline:
     """A name that stands for several passes wherever a pass name may stand."""
 

@@ -20,6 +20,7 @@ LEAF = 0
 RANKS = {
     "ucutlass.dims": LEAF,
     "ucutlass.element_types": LEAF,
+    "ucutlass.records": LEAF,
     "ucutlass.errors": LEAF,
     "ucutlass.diagnostics": LEAF,
     "ucutlass.registry": LEAF,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ucutlass.diagnostics.source import SourceFile, Span, unresolved_span
+from ucutlass.records import record
 
 __all__ = [
     "Diagnostic",
@@ -67,7 +68,7 @@ class Severity(Enum):
         return self.value
 
 
-@dataclass(frozen=True)
+@record
 class FixIt:
     """Text to put in place of a span. All fix-its of one diagnostic are one edit: they hold together or not at all."""
 
@@ -78,7 +79,7 @@ class FixIt:
     """What the edit does, as an order: "use 64"."""
 
 
-@dataclass(frozen=True)
+@record
 class Note:
     """A further fact, with the place that it is about if there is one."""
 
@@ -86,7 +87,7 @@ class Note:
     span: Span | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Diagnostic:
     """One finding: what is wrong where, in numbers, and how to mend it."""
 

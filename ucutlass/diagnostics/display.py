@@ -4,7 +4,8 @@ A leaf: imports only the standard library. A source is not trusted: no control c
 """
 
 import unicodedata
-from dataclasses import dataclass
+
+from ucutlass.records import record
 
 TAB_STOP = 4
 ELLIPSIS = "…"
@@ -34,7 +35,7 @@ def printable(text: str) -> str:
     return "\n".join("".join(_cell(c, 0)[0] if c != "\t" else c for c in line) for line in text.split("\n"))
 
 
-@dataclass(frozen=True)
+@record
 class ShownLine:
     """A line, or the window of it that holds a span, laid out in cells."""
 

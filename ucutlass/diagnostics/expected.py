@@ -14,11 +14,11 @@ meets one expectation.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from ucutlass.diagnostics.core import Diagnostic, Severity
 from ucutlass.diagnostics.source import SourceFile, Span
+from ucutlass.records import record
 
 MISSING = "UC0013"
 UNEXPECTED = "UC0014"
@@ -32,7 +32,7 @@ _EXPECTATION = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@record
 class Expectation:
     """One `expected-…` comment."""
 
@@ -46,7 +46,7 @@ class Expectation:
     """The comment itself."""
 
 
-@dataclass(frozen=True)
+@record
 class Seen:
     """A diagnostic, or a note of one, as something to be expected."""
 

@@ -6,13 +6,13 @@ the tool on the new text, which then knows more.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ucutlass.diagnostics.core import Diagnostic, FixIt
 from ucutlass.diagnostics.source import SourceFile
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class FixResult:
     """A text after its fix-its."""
 

@@ -19,7 +19,6 @@ dictionary can hold it, and an attribute lives exactly as long as its context. `
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
@@ -35,6 +34,7 @@ from ucutlass.diagnostics.core import (
     Severity,
 )
 from ucutlass.diagnostics.source import Span
+from ucutlass.records import record
 
 ENGINE_ATTRIBUTE = "ucutlass_diagnostics"
 INVALID_IR = "UC0021"
@@ -45,7 +45,7 @@ class PipelineStoppedError(DiagnosticError, PassFailedException):
     """Errors were reported and the pipeline may not go on; carries all of them."""
 
 
-@dataclass(frozen=True)
+@record
 class PartFixIt:
     """A fix-it on a part of the reported operation; dropped where the exact place of the part is not known."""
 
@@ -204,7 +204,7 @@ def stop_if_errors(ctx: Context) -> None:
 # Failures without a context ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Failure:
     """What an exception raised on an operation says, before the place of the part has been looked up."""
 

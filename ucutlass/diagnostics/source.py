@@ -9,6 +9,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ucutlass.records import record
+
 UNKNOWN_OFFSET = -1
 """`start` and `end` of a span whose text is not at hand, for instance a location read from MLIR that names a file which
 was never opened."""
@@ -45,7 +47,7 @@ def unresolved_span(file: str, line: int, column: int) -> Span:
     return Span(file, UNKNOWN_OFFSET, UNKNOWN_OFFSET, line, column, line, column)
 
 
-@dataclass(frozen=True)
+@record
 class SourceFile:
     """A named text, exactly as it was read: line ends are not translated, so offsets fit the file on disk."""
 

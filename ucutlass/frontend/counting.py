@@ -13,9 +13,10 @@ from ucutlass.dialects.ucutlass import OPERATIONS
 from ucutlass.dialects.ucutlass.base import UcuOp
 from ucutlass.dialects.ucutlass.spec import OpSpec, TypingError
 from ucutlass.dims import Facts
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Untypable:
     """An operation that has no type, and why."""
 

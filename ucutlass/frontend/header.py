@@ -4,7 +4,6 @@ Imports the syntax tree, the reports and the dialect's types.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import cast
 
 from ucutlass.dialects.ucutlass.types import TensorType, named_layout
@@ -16,12 +15,13 @@ from ucutlass.frontend.report import Reporter
 from ucutlass.frontend.scope import near
 from ucutlass.frontend.sizes import SizeReader
 from ucutlass.frontend.vocabulary import CPP_KEYWORDS
+from ucutlass.records import record
 
 UNKNOWN_TYPE = TensorType.of((), F32)
 """Stands for a type that is in error, so that the rest of the kernel can be looked at."""
 
 
-@dataclass(frozen=True)
+@record
 class Header:
     """A kernel's header as the dialect has it."""
 

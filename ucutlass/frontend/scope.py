@@ -14,9 +14,10 @@ from ucutlass.dims import Dim
 from ucutlass.element_types import ELEMENT_TYPES
 from ucutlass.frontend.ast import Name, Word
 from ucutlass.frontend.report import Reporter
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class ListValue:
     """A list of values, such as `split` gives."""
 

@@ -1,7 +1,5 @@
 """A fused group as the legality rules and the cost model see it: a `GemmProblem` and an `EpilogueSpec`, without IR."""
 
-from dataclasses import dataclass
-
 from xdsl.ir import SSAValue
 
 from ucutlass.dialects.ucutlass.attributes import ConfigAttr
@@ -9,6 +7,7 @@ from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim, Facts
 from ucutlass.element_types import ELEMENT_TYPES, ElementType
 from ucutlass.passes.lowering.contraction import Contraction
+from ucutlass.records import record
 from ucutlass.targets.problem import (
     Config,
     EpilogueSpec,
@@ -20,7 +19,7 @@ from ucutlass.targets.problem import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Described:
     """What a group asks of the target."""
 

@@ -1,7 +1,6 @@
 """Prints the host side of a program: its checks, its launches and the C functions that it exports."""
 
 import json
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 from xdsl.ir import SSAValue
@@ -14,9 +13,10 @@ from ucutlass.dialects.cutlass.core import Check, CppTypeOp
 from ucutlass.dialects.cutlass.program import LaunchOp, ProgramOp
 from ucutlass.dialects.ucutlass.types import DimsAttr, TensorType
 from ucutlass.dims import Dim
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class _Tensor:
     """A tensor of the host function: its C++ name, its name in the program and its type."""
 

@@ -3,12 +3,11 @@
 A leaf: imports only the standard library and the severities.
 """
 
-from dataclasses import dataclass
-
 from ucutlass.diagnostics.core import Severity
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class CodeInfo:
     """What a code means and what to do about it."""
 

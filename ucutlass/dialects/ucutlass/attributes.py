@@ -5,7 +5,6 @@ which the parser, the printer, the documentation and the language card are made.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.ir import Data
@@ -14,6 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from ucutlass.element_types import COMPUTE_MODES
+from ucutlass.records import record
 
 SCHEDULES: tuple[str, ...] = (
     "auto",
@@ -32,7 +32,7 @@ FAST_SUFFIX = "_fp8_fast"
 ACCUMULATORS: tuple[str, ...] = ("f16", "f32", "f64", "s32")
 
 
-@dataclass(frozen=True)
+@record
 class SetterArgument:
     """One argument of a setter."""
 
@@ -47,7 +47,7 @@ class SetterArgument:
     """Legal values of an `int` argument, empty when any positive integer is."""
 
 
-@dataclass(frozen=True)
+@record
 class Setter:
     """One setter, `.with_NAME(…)`. Its value in a configuration is a tuple with one entry per argument, None if
     absent."""

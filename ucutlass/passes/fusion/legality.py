@@ -4,7 +4,6 @@ A rule says whether an operation may join; whether it should is decided elsewher
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.ir import SSAValue
@@ -13,13 +12,14 @@ from ucutlass.dialects.ucutlass import UcuOp
 from ucutlass.dialects.ucutlass.types import NumberType, TensorType
 from ucutlass.dims import Dim, Facts
 from ucutlass.element_types import BOOL, F32, F64, ElementType
+from ucutlass.records import record
 
 LeafKind = Literal["number", "scalar", "row", "column", "full"]
 """How a leaf's shape relates to the kernel's result: one value, one a column (a row vector), one a row, one an
 element."""
 
 
-@dataclass(frozen=True)
+@record
 class Space:
     """What the contraction computes: the sizes of its result and what is known of them."""
 

@@ -12,12 +12,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ucutlass.dialects.ucutlass import KernelOp, UcuOp
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.fusion.groups import MATERIALIZE, Group, Partition, behind_views, is_free
+from ucutlass.records import record
 
 Stored = tuple[SSAValue, Attribute]
 """A value, and the type at which it is written."""
 
 
-@dataclass(frozen=True)
+@record
 class Copied:
     """A result that no group stores as declared: a tensor in memory that a kernel of its own copies."""
 

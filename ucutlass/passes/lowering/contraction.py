@@ -3,8 +3,6 @@
 Shared by the lowerings of every architecture and by the description that the legality rules and the cost model see.
 """
 
-from dataclasses import dataclass
-
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ucutlass.dialects.ucutlass import ConstantOp, FusedOp, UcuOp
@@ -12,6 +10,7 @@ from ucutlass.dialects.ucutlass.base import facts_at
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.fusion.groups import TRANSPOSE, behind_views
 from ucutlass.passes.fusion.legality import LeafKind, Space, leaf_kind
+from ucutlass.records import record
 
 
 def swapped_view(type_: TensorType) -> TensorType:
@@ -21,7 +20,7 @@ def swapped_view(type_: TensorType) -> TensorType:
     return TensorType.of(dims, type_.element, [last.get(dim, dim) for dim in type_.order])
 
 
-@dataclass(frozen=True)
+@record
 class Leaf:
     """A tensor that the epilogue reads, and how it broadcasts over the result."""
 
@@ -30,7 +29,7 @@ class Leaf:
     kind: LeafKind
 
 
-@dataclass(frozen=True)
+@record
 class Contraction:
     """A fused group around one contraction."""
 

@@ -4,7 +4,6 @@ A new family of kernels is a row here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ucutlass.dialects.cutlass.program import DeviceKernelOp
 from ucutlass.dialects.ucutlass import FusedOp
@@ -12,6 +11,7 @@ from ucutlass.passes.lowering.contraction import read_contraction
 from ucutlass.passes.lowering.elementwise import lower_elementwise
 from ucutlass.passes.lowering.gemm_sm90 import Sm90GemmLowering
 from ucutlass.passes.lowering.rows import lower_rows
+from ucutlass.records import record
 from ucutlass.targets.arch import Architecture
 
 Lowering = Callable[[FusedOp, DeviceKernelOp, Architecture], None]
@@ -23,7 +23,7 @@ def _gemm_sm90(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> 
     Sm90GemmLowering(read_contraction(fused), kernel, fused.selection).build()
 
 
-@dataclass(frozen=True)
+@record
 class Family:
     """One row of the table."""
 

@@ -5,7 +5,6 @@ once.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import Float32Type, Float64Type, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -18,9 +17,10 @@ from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Facts
 from ucutlass.element_types import F16
 from ucutlass.passes._common import retype
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class FunctorPlan:
     """One functor: the value it computes and what it reads, in the order of its parameters."""
 

@@ -1,12 +1,11 @@
 """Words of the language to the C++ tags of CUTLASS 3.x on sm_90a (`gemm/dispatch_policy.hpp`,
 `epilogue/dispatch_policy.hpp`)."""
 
-from dataclasses import dataclass
-
 from ucutlass.dialects.ucutlass.attributes import FAST_SUFFIX
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class ScheduleTags:
     """The C++ tags that one word of `.with_schedule` stands for."""
 

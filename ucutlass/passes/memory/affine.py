@@ -6,9 +6,9 @@ raises `Refine`, and who evaluates starts again with two atoms in its place.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ucutlass.dims import Dim, Facts
+from ucutlass.records import record
 
 ZERO, ONE = Dim.of(0), Dim.of(1)
 
@@ -26,7 +26,7 @@ class Refine(Exception):
         self.inner = inner
 
 
-@dataclass(frozen=True)
+@record
 class Atom:
     """One dimension of an iteration space."""
 
@@ -34,7 +34,7 @@ class Atom:
     reduced: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Affine:
     """`constant + sum(coefficient * coordinate)`, by number of the atom in ascending order, without zeros."""
 
@@ -79,7 +79,7 @@ IndexMap = tuple[Affine, ...]
 """Where a tensor is read: one function for each of its dimensions."""
 
 
-@dataclass(frozen=True)
+@record
 class Bound:
     """Only where `0 <= place < extent` is there an element."""
 

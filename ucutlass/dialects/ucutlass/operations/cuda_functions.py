@@ -7,10 +7,11 @@ library for `float` and `double` (`exp`, `expm1`, `log1p`, `erf`, `tanh`, `rsqrt
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class CudaFunction:
     """One function, or a set of overloads, of namespace `ucu`."""
 

@@ -5,15 +5,15 @@ counting `kernel * dilation` instead is short of the right output as soon as the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ucutlass.dialects.ucutlass.operations.elementwise_types import shape_text
 from ucutlass.dialects.ucutlass.operations.parameters import at_least, spread
 from ucutlass.dialects.ucutlass.spec import Call
 from ucutlass.dims import Dim
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Window:
     """A window along one spatial dimension."""
 
