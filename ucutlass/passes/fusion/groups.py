@@ -115,6 +115,11 @@ class Partition:
 
     def _place(self, op: UcuOp) -> None:
         refusals: list[str] = []
+        if isinstance(op, MATERIALIZE):
+            # Written by the kernel that computes it, so there must be one.
+            for producer in self._producers(op):
+                if isinstance(producer, UcuOp) and producer not in self.group_of:
+                    self._place(producer)
         for candidate in self._candidates(op):
             reason = self._refusal(op, candidate)
             if reason is None:
