@@ -50,6 +50,15 @@ def included(markdown: str) -> str:
 # What mkdocs calls ----------------------------------------------------------------------------------------------------
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Adds the pages of measured results, as many as there are."""
+    results = sorted(str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs" / "results").glob("*.md"))
+    nav: list[object] = config["nav"]
+    if results:
+        nav.append({"Results": results})
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are made from the code."""
     for name, make in PAGES.items():

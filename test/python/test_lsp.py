@@ -1,8 +1,11 @@
 """What the language server knows of a text, without the protocol; `test_lsp_client.py` goes through it."""
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lsprotocol.types import Position
 from ucutlass_tools.language_server import hover as hovering
 from ucutlass_tools.language_server.analysis import Analysis, analyse
@@ -16,6 +19,7 @@ from ucutlass_tools.language_server.symbols import symbols
 from ucutlass.dialects.ucutlass.attributes import SETTERS
 from ucutlass.dialects.ucutlass.operations import SPECS
 from ucutlass.element_types import ELEMENT_TYPES
+from ucutlass.frontend.lexer import tokens_of
 from ucutlass.targets.arch import ARCHITECTURES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -382,6 +386,23 @@ def test_formatting_an_example_twice_is_formatting_it_once(path: Path) -> None:
     once = formatted(path.read_text(encoding="utf-8"))
     assert once is not None and formatted(once) == once
     assert known(once).diagnostics == known(path.read_text(encoding="utf-8")).diagnostics
+
+
+TOKENS = tokens_of(PROGRAM)
+
+
+@given(st.lists(st.integers(0, len(TOKENS) - 1), max_size=12, unique=True), st.booleans())
+def test_comments_anywhere_are_kept_and_change_nothing(places: list[int], own_line: bool) -> None:
+    text = PROGRAM
+    for number, place in enumerate(sorted(places, reverse=True)):
+        before = "\n" if own_line else " "
+        start = TOKENS[place].start
+        text = f"{text[:start]}{before}# comment {number}\n{text[start:]}"
+    result = formatted(text)
+    assert result is not None
+    assert sorted(re.findall("# comment [0-9]+", result)) == sorted(re.findall("# comment [0-9]+", text))
+    assert re.sub(r"\s*# comment [0-9]+", "", result).split() == (formatted(PROGRAM) or "").split()
+    assert formatted(result) is not None
 
 
 def test_a_text_with_an_error_is_not_formatted() -> None:
