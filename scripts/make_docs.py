@@ -50,13 +50,11 @@ def included(markdown: str) -> str:
 # What mkdocs calls ----------------------------------------------------------------------------------------------------
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
+def on_config(config: Mapping[str, list[object]]) -> None:
     """Adds the pages of measured results, as many as there are."""
     results = sorted(str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs" / "results").glob("*.md"))
-    nav: list[object] = config["nav"]
     if results:
-        nav.append({"Results": results})
-    return config
+        config["nav"].append({"Results": results})
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
