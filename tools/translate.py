@@ -19,10 +19,10 @@ from ucutlass.errors import UsageError
 from ucutlass.registry import FRONTENDS, TARGETS
 
 TEXTS: Mapping[str, str] = {
-    "grammar-lark": "ucutlass.frontend.grammar:lark",
-    "grammar-gbnf": "ucutlass.frontend.grammar:gbnf",
-    "grammar-ebnf": "ucutlass.frontend.grammar:ebnf",
-    "language-card": "ucutlass.frontend.card:language_card",
+    "grammar-lark": "ucutlass.frontend.grammar_export:lark",
+    "grammar-gbnf": "ucutlass.frontend.grammar_export:gbnf",
+    "grammar-ebnf": "ucutlass.frontend.grammar_export:ebnf",
+    "language-card": "ucutlass.frontend.language_card:language_card",
 }
 """What is said about the language itself: `module:function` that gives the text."""
 

@@ -28,7 +28,7 @@ class Bound:
         return found[0] if found else None
 
 
-def _default_text(param: Param) -> str:
+def default_text(param: Param) -> str:
     match param.default:
         case Required():
             return param.name
@@ -52,7 +52,7 @@ def signature_text(spec: OpSpec) -> str:
             operand = operands[name]
             parts.append(f"[{name}…]" if operand.variadic else f"{name}=…" if operand.optional else name)
         else:
-            parts.append(f"{name}…" if params[name].varargs else _default_text(params[name]))
+            parts.append(f"{name}…" if params[name].varargs else default_text(params[name]))
     return f"{spec.spelling}({', '.join(parts)})"
 
 
