@@ -37,6 +37,10 @@ class SelectConfigPass(ModulePass):
     gpu: str | None = None
     """GPU to choose for, by its name in `ucutlass-sol --list-gpus`."""
 
+    def __post_init__(self) -> None:
+        if self.gpu is not None:
+            load_gpu(self.gpu)  # an unknown one is a wrong option, before any program is read
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         stop_if_errors(ctx)
         target = architecture(target_of(op))
@@ -63,7 +67,7 @@ class SelectConfigPass(ModulePass):
                 continue
             group.selection = complete(chosen, described)
             operation_remark(
-                ctx, contraction.root, "UC0608", f"{contraction.root.spec.name} runs as{chosen.describe()}"
+                ctx, contraction.root, "UC0608", f"{contraction.root.spec.name} runs with {chosen.describe()}"
             )
         stop_if_errors(ctx)
 
