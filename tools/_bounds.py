@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ucutlass_tools._gpu import gpu_of_target, named_gpu
 from ucutlass_tools._input import read_input, sizes
-from ucutlass_tools._kernels import chosen_kernels, complete_sizes
+from ucutlass_tools._kernels import chosen_kernels, complete_sizes, own_sizes
 from ucutlass_tools._program import Program, into
 
 from ucutlass.diagnostics.core import DiagnosticEngine
@@ -45,8 +45,9 @@ class Bounds:
         gpu = self._gpu()
         with into(self.engine, self._given.source):
             fused = fused_kernels(program)
-            for kernel in chosen_kernels(program, self.args.kernel):
-                for given in combinations:
+            kernels = chosen_kernels(program, self.args.kernel)
+            for kernel in kernels:
+                for given in own_sizes(kernel, kernels, combinations):
                     complete = complete_sizes(kernel, given)
                     after = fused.get(kernel.sym_name.data)
                     reports.append(self._analyzed(kernel, after, gpu, complete))

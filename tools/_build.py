@@ -142,14 +142,20 @@ def library_name(program: Program) -> str:
     return re.sub(r"\W", "_", stem, flags=re.ASCII) or "program"
 
 
-def copy_to(folder: str, built: Sequence[Built]) -> None:
-    """Copies libraries and sources out of the cache. Raises UsageError where two would have one name."""
-    libraries = [one.library for one in built if one.library is not None]
-    names = [library.name for library in libraries]
+def prepare_folder(folder: str, programs: Sequence[Program]) -> None:
+    """Makes the folder for the libraries of programs, before a minute is spent on building them.
+
+    Raises UsageError where two would have one name, and what `make_folder` raises.
+    """
+    names = [library_name(program) for program in programs]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two programs would be {name}.so in {folder}: compile them into folders of their own")
     make_folder(folder)
-    for library in libraries:
+
+
+def copy_to(folder: str, built: Sequence[Built]) -> None:
+    """Copies libraries and sources out of the cache."""
+    for library in (one.library for one in built if one.library is not None):
         write_bytes(str(Path(folder) / f"{library.name}.so"), library.path.read_bytes())
         write_bytes(str(Path(folder) / f"{library.name}.cu"), library.source.read_bytes())

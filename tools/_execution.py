@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from ucutlass_tools._arrays import bind_array, load_array, save_arrays, stored_array
 from ucutlass_tools._input import read_input, sizes
-from ucutlass_tools._kernels import chosen_kernels, complete_sizes
+from ucutlass_tools._kernels import chosen_kernels, complete_sizes, own_sizes
 from ucutlass_tools._main import Exit
 from ucutlass_tools._program import Program, into
 from ucutlass_tools._summaries import Row, summarized
@@ -57,7 +57,11 @@ class Execution:
                 self._require_arguments(kernels)
                 self.torch = _torch()
                 if self.args.interpret or self._compile():
-                    rows += (self._run(kernel, dims) for kernel in kernels for dims in combinations)
+                    rows += (
+                        self._run(kernel, dims)
+                        for kernel in kernels
+                        for dims in own_sizes(kernel, kernels, combinations)
+                    )
         if self.engine.has_errors and self.exit_code == Exit.OK:
             self.exit_code = Exit.INPUT
         return rows

@@ -152,4 +152,6 @@ def positive_number(text: str) -> float:
 def _whole(text: str, least: int) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < least:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+    if len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large: it has at most 18 digits")
     return int(text)

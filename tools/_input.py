@@ -32,7 +32,7 @@ FRONTEND = Flag(
 
 _LANGUAGES = {".ucu": "ucu", ".mlir": "mlir"}
 _NOT_UTF8 = "UC0105"
-_UCU_START = re.compile(r"\ufeff?(?:\s|#[^\n]*(?:\n|\Z))*(?:target|kernel)\b")
+_UCU_START = re.compile(r"\ufeff?(?:\s|#[^\n]*(?:\n|\Z))*(?:(?:target|kernel)\b|\Z)")
 _SPLIT = re.compile(r"^[ \t]*(?://|#) -----[^\n]*$", re.MULTILINE)
 
 
@@ -51,11 +51,20 @@ def read_input(file: str | None, language: str | None = None) -> Input:
     """Reads a file, stdin for None and `-`. Raises UsageError, and DiagnosticError where it is no UTF-8."""
     path = None if file in (None, "-") else file
     name = path or STDIN
+    if path is None and sys.stdin is None:  # `<&-`
+        raise UsageError("cannot read stdin: it is closed", "UC0004")
     source, bad = decode_utf8(name, sys.stdin.buffer.read() if path is None else _bytes_of(path))
     if bad is not None:
         message = "the text is not UTF-8: save it in that encoding"
         raise DiagnosticError(Diagnostic(_NOT_UTF8, Severity.ERROR, message, bad))
     return Input(source, language or _language_of(path, source.text), path)
+
+
+def read_inputs(files: Sequence[str], language: str | None = None) -> list[Input]:
+    """Reads several files. Raises what `read_input` raises, and UsageError where stdin is to be read twice."""
+    if list(files).count("-") > 1:
+        raise UsageError("- names stdin more than once, but it can be read only once")
+    return [read_input(file, language) for file in files]
 
 
 def _bytes_of(path: str) -> bytes:

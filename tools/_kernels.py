@@ -3,7 +3,7 @@
 Imports the dialect and the interpreter's bindings.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ucutlass_tools._program import Program
@@ -27,6 +27,20 @@ def chosen_kernels(program: Program, name: str | None) -> list[KernelOp]:
     if not chosen:
         _refuse(_UNKNOWN_KERNEL, f"there is no kernel '{name}'; there are {', '.join(program.kernel_names)}")
     return chosen
+
+
+def own_sizes(
+    kernel: KernelOp, kernels: Sequence[KernelOp], combinations: Sequence[Mapping[str, int]]
+) -> list[dict[str, int]]:
+    """The combinations as they concern one of the chosen kernels: without names that only others have, each once."""
+    own = Signature.of(kernel).dimension_names
+    others = {name for other in kernels for name in Signature.of(other).dimension_names}.difference(own)
+    found: list[dict[str, int]] = []
+    for combination in combinations:
+        concerned = {name: size for name, size in combination.items() if name not in others}
+        if concerned not in found:
+            found.append(concerned)
+    return found
 
 
 def complete_sizes(kernel: KernelOp, given: Mapping[str, int]) -> dict[str, int]:

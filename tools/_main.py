@@ -64,6 +64,10 @@ _MLIR = "UC0121"
 _PASS = "UC0022"
 
 
+_ALLOCATION = re.compile("can't allocate memory|Storage size calculation overflowed|CUDA out of memory")
+"""How PyTorch, whose exception is a RuntimeError like any other, says that there is not enough memory."""
+
+
 class PointedUsageError(UsageError):
     """A wrong call of which the text of one argument can be shown, with a caret under each culprit."""
 
@@ -93,7 +97,7 @@ def guard(tool: str, work: Callable[[list[str]], int], argv: Sequence[str] | Non
     arguments = list(sys.argv[1:] if argv is None else argv)
     with_traceback = TRACEBACK in arguments
     arguments = [argument for argument in arguments if argument != TRACEBACK]
-    stderr = sys.stderr
+    stderr = sys.stderr if sys.stderr is not None else open(os.devnull, "w")  # `2>&-`
     heard = _Heard(stderr)
     sys.stderr = heard
     try:
@@ -108,11 +112,13 @@ def guard(tool: str, work: Callable[[list[str]], int], argv: Sequence[str] | Non
 def _work(tool: str, work: Callable[[list[str]], int], arguments: list[str], with_traceback: bool) -> int:
     try:
         code = work(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         # The reader has what it wanted (`| head`). What is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except SystemExit as error:
         return _exit_code(tool, error)
@@ -177,7 +183,7 @@ def explain(tool: str, error: BaseException, form: Form = "text") -> int:
     if isinstance(error, RecursionError):
         _complain(tool, form, _TOO_DEEP, "the input nests too deeply")
         return Exit.INPUT
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or _ALLOCATION.search(str(error)):
         _complain(tool, form, _MACHINE, "the machine has not enough memory for this")
         return Exit.MACHINE
     code = _explain_diagnostics(error, tool, form)

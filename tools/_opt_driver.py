@@ -16,7 +16,7 @@ from ucutlass_tools._input import Input, read_input, split
 from ucutlass_tools._main import REPRODUCER, Exit
 from ucutlass_tools._opt_flags import COMMAND_LINE
 from ucutlass_tools._output import write_output
-from ucutlass_tools._pipeline import read_pipeline
+from ucutlass_tools._pipeline import read_names, read_pipeline
 from ucutlass_tools._program import (
     into,
     register_dialects,
@@ -102,8 +102,8 @@ class Driver(xDSLOptMain):
         args = self.args
         watchers: list[watch.Watcher] = []
         when = watch.Printing(
-            (args.print_ir_before or "").split(","),
-            (args.print_ir_after or "").split(","),
+            read_names(args.print_ir_before, "--print-ir-before"),
+            read_names(args.print_ir_after, "--print-ir-after"),
             args.print_ir_before_all,
             args.print_ir_after_all,
             args.print_ir_after_change,

@@ -15,6 +15,8 @@ from ucutlass.errors import MachineError, UsageError
 def write_output(path: str | None, text: str) -> None:
     """Writes a text to a file, to stdout for None and `-`. Raises UsageError or MachineError."""
     if path in (None, "-"):
+        if sys.stdout is None:  # `>&-`
+            raise UsageError("cannot write to stdout: it is closed", "UC0011")
         sys.stdout.write(text)
         sys.stdout.flush()
         return

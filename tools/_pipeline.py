@@ -21,6 +21,7 @@ from xdsl.utils.hints import type_repr
 from ucutlass.diagnostics.core import Diagnostic, Severity
 from ucutlass.diagnostics.source import SourceFile
 from ucutlass.diagnostics.suggest import phrase, suggest
+from ucutlass.errors import UsageError
 from ucutlass.registry import PASSES, PIPELINES, all_passes
 
 _UNKNOWN_PASS = "UC0006"
@@ -94,6 +95,17 @@ def read_pipeline(text: str, what: str = "<passes>") -> list[Step]:
             steps.append(Step(made))
     problems.stop()
     return steps
+
+
+def read_names(text: str | None, flag: str) -> list[str]:
+    """The names of passes, between commas, that a flag takes. Raises UsageError for one that no pass has."""
+    names = [name.strip() for name in text.split(",")] if text is not None else []
+    for name in names:
+        if _find(name) is None:
+            hint = phrase(suggest(name, _known()))
+            message = f"argument {flag}: unknown pass '{name}': {hint or 'there are ' + ', '.join(PASSES)}"
+            raise UsageError(message, _UNKNOWN_PASS)
+    return names
 
 
 # Names ---------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from typing import Protocol
 from ucutlass_tools._bounds import fused_kernels
 from ucutlass_tools._build import Built, build_programs, exit_code
 from ucutlass_tools._gpu import named_gpu
-from ucutlass_tools._input import Input, read_input, sizes
-from ucutlass_tools._kernels import chosen_kernels, complete_sizes
+from ucutlass_tools._input import Input, read_inputs, sizes
+from ucutlass_tools._kernels import chosen_kernels, complete_sizes, own_sizes
 from ucutlass_tools._main import Exit
 from ucutlass_tools._profile_rows import Row
 from ucutlass_tools._program import Program, into
@@ -80,7 +80,7 @@ class Profiling:
     def run(self) -> list[Row]:
         """A row for each kernel that was built; what went wrong with the others ends in the engine."""
         combinations = list(sizes(self.args.dim))
-        given = [read_input(file, self.args.frontend) for file in self.args.input_files]
+        given = read_inputs(self.args.input_files, self.args.frontend)
         files = [file for one in given if (file := self._file(one, combinations)) is not None]
         if self.engine.has_errors:
             self.exit_code = Exit.INPUT
@@ -136,9 +136,11 @@ class Profiling:
         with into(program.engine, given.source):
             if program.fine:
                 fused = fused_kernels(program)
-                for kernel in chosen_kernels(program, self.args.kernel):
+                kernels = chosen_kernels(program, self.args.kernel)
+                for kernel in kernels:
                     after = fused[kernel.sym_name.data]
-                    tasks += [_Task(kernel, after, complete_sizes(kernel, sizes_)) for sizes_ in combinations]
+                    own = own_sizes(kernel, kernels, combinations)
+                    tasks += [_Task(kernel, after, complete_sizes(kernel, sizes_)) for sizes_ in own]
         lowered = Program(given, 0).read(self.args.target).lower() if program.fine else program
         source = lowered.cuda()
         self.engine.sources.update(lowered.engine.sources)

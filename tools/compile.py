@@ -86,20 +86,22 @@ def _run(arguments: list[str]) -> int:
 
 def _compile(args: argparse.Namespace) -> int:
     # The second phase: these load xDSL.
-    from ucutlass_tools._build import build_programs, copy_to, exit_code
-    from ucutlass_tools._input import read_input
+    from ucutlass_tools._build import build_programs, copy_to, exit_code, prepare_folder
+    from ucutlass_tools._input import read_inputs
     from ucutlass_tools._program import Program
     from ucutlass_tools._report import Reporter
 
     from ucutlass.diagnostics.core import DiagnosticEngine
 
-    given = [read_input(file, args.frontend) for file in args.input_files]
+    given = read_inputs(args.input_files, args.frontend)
     programs = [Program(one, max_errors=0).read(args.target) for one in given]
     sources = [program.lower().cuda(args.symbol_suffix) for program in programs]
     everything = DiagnosticEngine(args.max_errors)
     for program in programs:
         everything.sources.update(program.engine.sources)
         everything.extend(program.engine.diagnostics)
+    if args.output_dir is not None:
+        prepare_folder(args.output_dir, [p for p, source in zip(programs, sources, strict=True) if source is not None])
     built = build_programs(programs, sources, args, everything)
     for one in built:
         everything.extend(one.diagnostics)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
-_UCU_START = re.compile(r"(?:\s|#[^\n]*(?:\n|\Z))*(?:target|kernel)\b")
+_UCU_START = re.compile(r"(?:\s|#[^\n]*(?:\n|\Z))*(?:(?:target|kernel)\b|\Z)")
 _ENDINGS = {".ucu": "ucu", ".mlir": "mlir"}
 
 

@@ -27,6 +27,8 @@ from ucutlass.frontend.text import SourceError, read_text
 MLIR_SYNTAX = "UC0121"
 NESTING = "UC0104"
 
+_READ_AS_MLIR = "the text was read as MLIR; a μCUTLASS program begins with 'target' or 'kernel', and -f ucu names it so"
+
 _XdslSpan = XdslSpan[str] | XdslSpan[bytes]
 _RESULTS = re.compile(r"(?:%[\w$.-]+(?::\d+)?\s*,?\s*)+=\s*")
 """What stands before the name of an operation."""
@@ -92,6 +94,8 @@ def _diagnostic(source: SourceFile, error: ParseError) -> Diagnostic:
     notes: list[Note] = []
     if isinstance(error, MultipleSpansParseError):
         notes = [Note(text or error.ref_text or "here", _span(source, span)) for span, text in error.refs]
+    if not source.name.endswith(".mlir"):
+        notes.append(Note(_READ_AS_MLIR))
     message = error.msg.strip().removesuffix(".").removesuffix("!")
     return Diagnostic(MLIR_SYNTAX, Severity.ERROR, message, _span(source, error.span), tuple(notes))
 
