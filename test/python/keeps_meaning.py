@@ -3,7 +3,8 @@
 Two interpretations of each stage are compared with those of the stage before, bitwise, except that NaNs are equal:
 
 - *structure*: what lies in memory inside of a kernel is not rounded there (`cuts=False`), before as after. A cut that
-  `fuse` adds then changes nothing, so every pass must agree, `fuse` included;
+  `fuse` adds then changes nothing, so every pass must agree, `fuse` included. Only lowering may leave a rounding to the
+  store that follows, so it is not compared;
 - *meaning*: the language's own rounding. A pass in `CUTTING` may add cuts, which the language allows ("a cut that the
   compiler makes stores the element type"): it is compared with the program before it that has a `materialize` at each
   of them, and `check_cuts` proves that each stores a value at its own type, or at the declared type of a result. Every
@@ -28,6 +29,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ucutlass.diagnostics.core import DiagnosticEngine
 from ucutlass.diagnostics.locations import set_engine
+from ucutlass.dialects.cutlass.program import ProgramOp
 from ucutlass.dialects.ucutlass import OPERATIONS
 from ucutlass.dialects.ucutlass.kernel import FusedOp, ReturnOp, YieldOp, kernels_of
 from ucutlass.dialects.ucutlass.types import TensorType
@@ -125,7 +127,8 @@ def assert_keeps_meaning(
             meaning = _interpret(original, cases, cuts=True)
         found = _interpret(module, cases, cuts=False), _interpret(module, cases, cuts=True)
         allowed = (tolerance or {}).get(pass_.name, 0.0)
-        _compare(pass_.name, "structure", cases, structure, found[0], allowed)
+        if not any(isinstance(op, ProgramOp) for op in module.walk()):
+            _compare(pass_.name, "structure", cases, structure, found[0], allowed)
         _compare(pass_.name, "meaning", cases, meaning, found[1], allowed)
         structure, meaning = found
     return module

@@ -143,6 +143,29 @@ PROGRAMS = {
         f"kernel k({X_W}) -> f16[M, 96], f16[M, 96] {WHERE} {{ h = gemm(x, w.T) return h, h }}",
         1,
     ),
+    "results that nothing computes": (
+        f"kernel k({X_W}) -> f16[M, 64], f32[64, M], f16[96, 64]@col {WHERE} {{ return x, x.T, w }}",
+        3,
+    ),
+    "a materialized value in a wider type": (
+        f"kernel k({X_W}) -> f32[M, 96], f32[96, M] {WHERE} {{\n"
+        "  h = materialize(gemm(x, w.T))\n  return h, materialize(exp(h)).T\n}",
+        4,
+    ),
+    "element-wise work of its own": (
+        "kernel k(x: f16[48, 48], w: f16[48, 48], y: s32[48, 48]) -> f16[48, 48], s32[48, 48], bool[48, 48] {\n"
+        "  h = gemm(x, w)\n  t = relu(h.T) + h\n  return gemm(t, w.T), y * 3 - y, gt(t, h)\n}",
+        4,
+    ),
+    "one weight for a batch": (
+        "kernel k(x: f16[3, 32, 64], w: f16[96, 64]) -> f16[3, 32, 96] { return batched_gemm(x, w.T) }",
+        1,
+    ),
+    "sizes that are equal by the where clause": (
+        "kernel k(x: f16[M, 64], w: f16[N, 64], b: f16[P]) -> f16[M, P] where P == N, N == 2 * M, M % 8 == 0 {\n"
+        "  return gemm(x, w.T) >> bias(b)\n}",
+        1,
+    ),
     "what nothing depends on": (
         f"kernel k({X_W}) -> f16[M, 96] {WHERE} {{ z = gemm(x, w.T) * 2 return gemm(x, w.T) * (2 + 3) }}",
         1,
@@ -237,15 +260,46 @@ def test_integer_arithmetic_stays_out_of_the_float_epilogue() -> None:
     assert [group.kind.data for group in fused(squared)] == ["gemm", "elementwise"]
 
 
-def test_what_no_kernel_stores_is_refused_with_its_family() -> None:
+def test_a_copied_result_is_in_the_ledger() -> None:
     ctx, engine = new_context(), DiagnosticEngine()
     set_engine(ctx, engine)
-    module = read_source(ctx, "kernel k(x: f16[16, 16]) -> f16[16, 16] { return x.T }")
+    run_passes(ctx, read_source(ctx, "kernel k(x: f16[16, 16]) -> f16[16, 16] { return x.T }"), passes_of("infer,fuse"))
+    (remark,) = [d for d in engine.diagnostics if d.code == "UC0602"]
+    assert remark.message == "returned value 1 begins a kernel of the family copy"
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "reason"),
+    [
+        (
+            "a: f16[2, 3, 32, 64], b: f16[2, 3, 64, 32]) -> f16[2, 3, 32, 32] { return batched_gemm(a, b) }",
+            "UC0702",
+            "it has 2 batch dimensions, [2, 3], kernels have one",
+        ),
+        (
+            "a: f16[32, 64], b: f16[3, 64, 32]) -> f16[3, 32, 32] { return batched_gemm(a, b) }",
+            "UC0702",
+            "without a batch dimension",
+        ),
+        (
+            "a: f16[1, 32, 64], b: f16[3, 64, 32]) -> f16[3, 32, 32] { return batched_gemm(a, b) }",
+            "UC0702",
+            "a factor is f16[1, 32, 64], but there are 3 products",
+        ),
+        ("a: f32[32, 64], b: f32[64, 32]) -> f32[32, 32] { return gemm(a, b) }", "UC0702", "schedule multistage"),
+        (
+            "a: f16[32, 64], b: f16[4, 64, 32], o: s32[4]) -> f16[32, 32] { return grouped_gemm(a, b, o) }",
+            "UC0701",
+            "no kernel of the family grouped",
+        ),
+    ],
+)
+def test_what_no_lowering_spells_is_refused(source: str, code: str, reason: str) -> None:
+    ctx = new_context()
+    module = read_source(ctx, f"kernel k({source}")
     with pytest.raises(DiagnosticError) as caught:
         run_passes(ctx, module, passes_of("default"))
-    assert [d.code for d in caught.value.diagnostics] == ["UC0701"]
-    assert "family copy" in str(caught.value)
-    assert "begins a kernel of the family copy" in [d.message for d in engine.diagnostics if d.code == "UC0602"][0]
+    assert [d.code for d in caught.value.diagnostics] == [code] and reason in str(caught.value)
 
 
 # Element-wise values --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ this package is imported.
 | `elementwise` | element-wise operations of any shapes, element by element |
 | `ucutlass` | the operations of the `ucutlass` dialect |
 | `device` | what a running device kernel sees |
+| `memory` | memory-bound kernels of the `cutlass` dialect |
 | `cutlass` | the operations of the `cutlass` dialect |
 | `run` | interprets one kernel of a module of any dialect that has a module here |
 | `roles` | arguments that are indices, or must be positive |

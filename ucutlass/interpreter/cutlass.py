@@ -30,7 +30,6 @@ from ucutlass.dialects.cutlass.visitors import (
     AuxStoreDescriptorOp,
     EpilogueDescriptorOp,
     FunctorOp,
-    FunctorYieldOp,
     Sm90AccFetchOp,
     Sm90AuxLoadOp,
     Sm90AuxStoreOp,
@@ -43,7 +42,7 @@ from ucutlass.dialects.cutlass.visitors import (
     Sm90TopologicalVisitorOp,
     tensor_type,
 )
-from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, UcuOp
+from ucutlass.dialects.ucutlass import OPERATIONS
 from ucutlass.dialects.ucutlass.attributes import ConfigAttr
 from ucutlass.dialects.ucutlass.types import TensorType, element_of
 from ucutlass.element_types import F32, TF32
@@ -51,8 +50,8 @@ from ucutlass.interpreter.bindings import Signature
 from ucutlass.interpreter.contraction import contract
 from ucutlass.interpreter.device import Epilogue, EpilogueRun, Functor, Kernel, Mainloop, Memory, Node, View
 from ucutlass.interpreter.machine import Value
-from ucutlass.interpreter.run import KernelFunctions
-from ucutlass.interpreter.ucutlass import elementwise_value
+from ucutlass.interpreter.memory import MemoryFunctions
+from ucutlass.interpreter.ucutlass import run_elements
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,7 +63,7 @@ GEMM = OPERATIONS["gemm"].SPEC
 
 
 @register_impls
-class CutlassFunctions(KernelFunctions):
+class CutlassFunctions(MemoryFunctions):
     """What xDSL's interpreter registers: `CutlassFunctions(machine)`."""
 
     # Programs --------------------------------------------------------------------------------------------------------
@@ -269,26 +268,9 @@ class CutlassFunctions(KernelFunctions):
 
     @impl(FunctorOp)
     def run_functor(self, interpreter: Interpreter, op: FunctorOp, args: PythonValues) -> PythonValues:
-        """Every value is a tensor of the shape of what the functor is called with, whatever its type in the program.
-
-        Fast forms are the same functions up to the error that each states.
-        """
-        block = op.body.block
-
         def call(inputs: "Sequence[Tensor]") -> "Tensor":
-            values: dict[SSAValue, Value] = dict(zip(block.args, inputs, strict=True))
-            for inner in block.ops:
-                match inner:
-                    case FunctorYieldOp():
-                        return cast("Tensor", values[inner.value])
-                    case ConstantOp():
-                        values[inner.result] = inner.value.data
-                    case UcuOp():
-                        operands = [values[operand] for operand in inner.operands]
-                        values[inner.results[0]] = elementwise_value(self.machine, inner, operands)
-                    case _:
-                        raise InterpretationError(f"{inner.name} is no operation of a functor")
-            raise InterpretationError("a functor ends without cutlass.functor_yield")
+            (value,) = run_elements(self.machine, op.body.block, inputs)
+            return cast("Tensor", value)
 
         return (call,)
 

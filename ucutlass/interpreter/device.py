@@ -48,6 +48,11 @@ class View:
         """A view of the view."""
         return View(self.memory, tuple(self.order[dim] for dim in order))
 
+    def shape(self, machine: Machine) -> tuple[int, ...]:
+        """The sizes of the view."""
+        shape = machine.shape_of(self.memory.type)
+        return tuple(shape[dim] for dim in self.order)
+
     def read(self) -> "Tensor":
         """The values, in their compute type. Raises InterpretationError on a tensor that nothing has written."""
         if self.memory.value is None:

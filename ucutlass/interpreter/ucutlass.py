@@ -21,7 +21,8 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import InterpretationError
 
 from ucutlass.dialects.ucutlass import OPERATIONS
@@ -172,6 +173,26 @@ def elementwise_value(machine: Machine, op: UcuOp, operands: Sequence[Value]) ->
     params = {name: python_param(value, machine.sizes) for name, value in call.params.items()}
     named = {operand.name: value for operand, value in zip(spec.operands, operands, strict=True)}
     return machine.computed(elementwise(machine, spec, named, params), element)
+
+
+def run_elements(machine: Machine, block: Block, inputs: "Sequence[Tensor]") -> "list[Value]":
+    """What a block of element-wise operations hands to its terminator, on tensors of one shape.
+
+    Every value has that shape, whatever its type says; fast forms are the same functions up to the error that each
+    states. Raises InterpretationError on any other operation.
+    """
+    values: dict[SSAValue, Value] = dict(zip(block.args, inputs, strict=True))
+    for op in block.ops:
+        match op:
+            case ConstantOp():
+                values[op.result] = op.value.data
+            case UcuOp():
+                values[op.results[0]] = elementwise_value(machine, op, [values[operand] for operand in op.operands])
+            case _ if op.has_trait(IsTerminator):
+                return [values[operand] for operand in op.operands]
+            case _:
+                raise InterpretationError(f"{op.name} is no element-wise operation")
+    raise InterpretationError("a functor ends without a terminator")
 
 
 def _resolved(type_: Attribute) -> TensorType:
