@@ -6,7 +6,6 @@ Imports the runtime and the compiler.
 import argparse
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ucutlass_tools._main import Exit
@@ -15,6 +14,7 @@ from ucutlass_tools._program import Program
 
 from ucutlass.diagnostics.core import Diagnostic, DiagnosticEngine, DiagnosticError
 from ucutlass.errors import UsageError
+from ucutlass.records import record
 from ucutlass.runtime.build import BuildOutcome, BuildRequest, BuiltKernel, build_many
 from ucutlass.runtime.cache import Cache
 from ucutlass.runtime.failures import BuildMachineError
@@ -22,7 +22,7 @@ from ucutlass.runtime.ptxas import KernelReport
 from ucutlass.runtime.toolchain import find_toolchain
 
 
-@dataclass(frozen=True)
+@record
 class Built:
     """What became of one program."""
 

@@ -5,16 +5,17 @@ Imports only the standard library and the leaves.
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ucutlass_tools._main import ArgumentParser, suggest_in_errors
+
+from ucutlass.records import record
 
 Completes = Literal["nothing", "file", "folder", "pipeline", "pass", "code", "arch"]
 """What a shell offers as the value of a flag."""
 
 
-@dataclass(frozen=True)
+@record
 class Flag:
     """One flag."""
 
@@ -39,7 +40,7 @@ class Flag:
         return self.value is not None or bool(self.choices)
 
 
-@dataclass(frozen=True)
+@record
 class Positional:
     """An argument without a name."""
 
@@ -49,7 +50,7 @@ class Positional:
     required: bool = True
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Flags under one heading of the help."""
 
@@ -57,7 +58,7 @@ class Group:
     flags: tuple[Flag, ...]
 
 
-@dataclass(frozen=True)
+@record
 class CommandLine:
     """All that a tool is called with."""
 

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from ucutlass_tools._flags import Flag
@@ -16,6 +15,7 @@ from ucutlass_tools._flags import Flag
 from ucutlass.diagnostics.core import Diagnostic, DiagnosticError, Severity
 from ucutlass.diagnostics.source import SourceFile, decode_utf8
 from ucutlass.errors import UsageError
+from ucutlass.records import record
 
 STDIN = "<stdin>"
 """How diagnostics name the standard input."""
@@ -36,7 +36,7 @@ _UCU_START = re.compile(r"\ufeff?(?:\s|#[^\n]*(?:\n|\Z))*(?:(?:target|kernel)\b|
 _SPLIT = re.compile(r"^[ \t]*(?://|#) -----[^\n]*$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@record
 class Input:
     """One text to work on."""
 

@@ -10,7 +10,6 @@ into passes, names are looked up, and named pipelines are written out. Both spel
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ucutlass_tools._main import PointedUsageError
 from xdsl.passes import ModulePass
@@ -22,6 +21,7 @@ from ucutlass.diagnostics.core import Diagnostic, Severity
 from ucutlass.diagnostics.source import SourceFile
 from ucutlass.diagnostics.suggest import phrase, suggest
 from ucutlass.errors import UsageError
+from ucutlass.records import record
 from ucutlass.registry import PASSES, PIPELINES, all_passes
 
 _UNKNOWN_PASS = "UC0006"
@@ -34,7 +34,7 @@ _OPENING = {"{": "}", "[": "]", "(": ")"}
 _EMPTY_VALUE = re.compile(r"([\w-]+)=(?=[\s,}])")
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """One pass to run, and the named pipeline that it comes from."""
 
@@ -42,7 +42,7 @@ class Step:
     pipeline: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class _Element:
     """One pass of the text: its name and what follows, options in braces."""
 
