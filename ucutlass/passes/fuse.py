@@ -21,12 +21,17 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ucutlass.diagnostics.locations import operation_remark, stop_if_errors
-from ucutlass.dialects.ucutlass import ConstantOp, FusedOp, KernelOp, ReturnOp, UcuOp, YieldOp
-from ucutlass.dialects.ucutlass.base import number_value
+from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, FusedOp, KernelOp, ReturnOp, UcuOp, YieldOp
+from ucutlass.dialects.ucutlass.base import number_value, param_to_attribute
 from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name
+from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.dims import Dim
 from ucutlass.passes._common import locate, replace
 from ucutlass.passes.fusion.groups import MATERIALIZE, TRANSPOSE, Decision, Group, Partition, is_free
+from ucutlass.passes.fusion.merging import merge_groups
 from ucutlass.passes.fusion.stores import Copied, Stored, Stores, read_as
+
+SPLIT, SLICE = OPERATIONS["split"], OPERATIONS["slice"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class FusePass(ModulePass):
         for kernel in kernels_of(op):
             _tidy(kernel)
             partition = Partition(kernel)
+            merge_groups(partition)
             for decision in partition.decisions:
                 _remark(ctx, decision)
             _rewrite(ctx, kernel, partition)
@@ -49,7 +55,7 @@ def _remark(ctx: Context, decision: Decision) -> None:
     root = decision.group.root.spec.name
     name = decision.op.spec.name
     if decision.op is decision.group.root:
-        reasons = "".join(f"; not fused into {r}" for r in decision.refusals)
+        reasons = "".join(f"; not fused into {g.root.spec.name}: {reason}" for g, reason in decision.refusals)
         operation_remark(
             ctx, decision.op, "UC0602", f"{name} begins a kernel of the family {decision.group.kind}{reasons}"
         )
@@ -58,14 +64,35 @@ def _remark(ctx: Context, decision: Decision) -> None:
 
 
 def _tidy(kernel: KernelOp) -> None:
-    """Numbers are computed now, and what nothing depends on is not computed."""
+    """Numbers are computed now, pieces of a tensor are slices, and what nothing depends on is not computed."""
     for op in list(kernel.body.block.ops):
         number = number_value(op.results[0]) if isinstance(op, UcuOp) and op.is_number else None
         if number is not None:
             replace(op, ConstantOp.of(number))
+        elif isinstance(op, SPLIT):
+            _slice_pieces(op)
     for op in reversed(list(kernel.body.block.ops)):
         if not isinstance(op, ReturnOp) and not any(result.uses for result in op.results):
             Rewriter.erase_op(op)
+
+
+def _slice_pieces(split: UcuOp) -> None:
+    """Each piece is cut out where it is used, so that it can be part of what uses it."""
+    operand = split.operands[0]
+    assert isinstance(operand.type, TensorType)
+    dim = split.params()["dim"]
+    assert isinstance(dim, Dim)
+    axis = dim.value % operand.type.rank
+    start = Dim.of(0)
+    slices: list[Operation] = []
+    for piece in split.results:
+        assert isinstance(piece.type, TensorType)
+        end = start + piece.type.dims[axis]
+        bounds = {"dim": Dim.of(axis), "start": start, "end": end}
+        properties = {name: param_to_attribute(SLICE.SPEC.param(name), bound) for name, bound in bounds.items()}
+        slices.append(SLICE.build(operands=[operand], properties=properties, result_types=[piece.type]))
+        start = end
+    replace(split, slices, [piece.results[0] for piece in slices])
 
 
 def _rewrite(ctx: Context, kernel: KernelOp, partition: Partition) -> None:

@@ -14,6 +14,8 @@ int __ffs(int);
 int __dp4a(int, int, int);
 unsigned __byte_perm(unsigned, unsigned, unsigned);
 __half2 __hfma2(__half2, __half2, __half2);
+float rsqrtf(float);
+double rsqrt(double);
 int atomicAdd(int*, int);
 int atomicCAS(int*, int, int);
 template <class T>

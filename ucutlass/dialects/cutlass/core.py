@@ -7,7 +7,6 @@ operation says how its type is spelled (`template_arguments`) and which run-time
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
@@ -15,8 +14,9 @@ from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation, eq, irdl_attr_definition, result_def, traits_def
 from xdsl.traits import Pure
 
-from ucutlass.dialects.ucutlass.types import TensorType, element_of
+from ucutlass.dialects.ucutlass.types import element_of
 from ucutlass.dims import Dim
+from ucutlass.records import record
 
 
 @irdl_attr_definition
@@ -38,7 +38,7 @@ TYPE = eq(CppType())
 TEMPLATE = eq(CppTemplate())
 
 
-@dataclass(frozen=True)
+@record
 class Pointer:
     """The data pointer of a tensor, as `Element const*` or `Element*`."""
 
@@ -46,7 +46,7 @@ class Pointer:
     mutable: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Stride:
     """A CuTe stride of rank 3 (rows, columns, batch): per mode a dimension of the tensor, a static integer, or absent.
 
@@ -57,21 +57,21 @@ class Stride:
     modes: tuple["int | Dimension", ...]
 
 
-@dataclass(frozen=True)
+@record
 class Dimension:
     """The stride of one dimension of the tensor, read at run time."""
 
     index: int
 
 
-@dataclass(frozen=True)
+@record
 class Braces:
     """`{a, b}`: the arguments of a node with its children's inside."""
 
     members: "tuple[Fragment, ...]"
 
 
-@dataclass(frozen=True)
+@record
 class Member:
     """A member of a type, `Type::name`."""
 
@@ -79,28 +79,28 @@ class Member:
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class Carveout:
     """`StageCountAutoCarveout` for what the shared storage of an epilogue takes."""
 
     epilogue: SSAValue
 
 
-@dataclass(frozen=True)
+@record
 class Data:
     """The data pointer of a tensor, untyped."""
 
     tensor: SSAValue
 
 
-@dataclass(frozen=True)
+@record
 class SizeOf:
     """A size, or any expression over the dimension names, as `int64_t`."""
 
     dim: Dim
 
 
-@dataclass(frozen=True)
+@record
 class Steps:
     """How many elements lie between two places of a tensor that are so many steps apart along each dimension."""
 
@@ -108,7 +108,7 @@ class Steps:
     counts: tuple[Dim, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Spelled:
     """A template with its arguments, `name<a, b>`."""
 
@@ -123,7 +123,7 @@ Render = Callable[[Fragment], str]
 """The C++ of a fragment where the host prepares a launch."""
 
 
-@dataclass(frozen=True)
+@record
 class Check:
     """What an access needs of a tensor that the caller gives: a method of `Call` and its arguments after the tensor and
     the width of its elements."""

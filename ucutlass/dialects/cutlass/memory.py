@@ -134,10 +134,20 @@ class _TensorOperandOp(OperandOp):
     access = prop_def(ArrayAttr[DimsAttr])
     rank = prop_def(IntegerAttr[I64])
     """Dimensions of the iteration space, which a tensor without dimensions does not show."""
+    flat = opt_prop_def(UnitAttr)
+    """Whether the only function counts the elements of a tensor without gaps, in row-major order."""
 
     def _place(self) -> Row:
+        if self.flat is not None:
+            return number_row(self.access.data[0])
         row = place_row(self.tensor, self.access)
         return row if self.access.data else Row("0", ["0"] * self.rank.value.data)
+
+    def _read_checks(self) -> Sequence[Check]:
+        check = element_check(self.tensor, written=False)
+        if self.flat is None:
+            return (check,)
+        return (check, Check(self.tensor, "dense", (str(tensor_type(self.tensor).rank),)))
 
 
 @irdl_op_definition
@@ -157,7 +167,7 @@ class LoadOp(_TensorOperandOp):
         return self._operand(Data(self.tensor), "nullptr", [self._place()])
 
     def checks(self) -> Sequence[Check]:
-        return (element_check(self.tensor, written=False),)
+        return self._read_checks()
 
 
 @irdl_op_definition
@@ -181,7 +191,7 @@ class BoundedLoadOp(_TensorOperandOp):
         return self._operand(Data(self.tensor), "nullptr", [self._place(), *bounds])
 
     def checks(self) -> Sequence[Check]:
-        return (element_check(self.tensor, written=False),)
+        return self._read_checks()
 
 
 @irdl_op_definition
@@ -190,6 +200,7 @@ class GatheredLoadOp(_TensorOperandOp):
 
     name = "cutlass.gathered_load"
     CPP: ClassVar[str] = SUPPORT + "GatheredLoad"
+    tensor = operand_def(TensorType)
     index = operand_def(TensorType)
     compute = prop_def(Attribute)
     index_access = prop_def(ArrayAttr[DimsAttr])
@@ -413,7 +424,7 @@ class RowKernelOp(MemoryKernelOp):
     """Row of the table of loads after which dimensions are ordered."""
     kept = prop_def(DenseArrayBase[I64])
     """Numbers of the loads that are kept."""
-    results = prop_def(ArrayAttr[Attribute])
+    result_elements = prop_def(ArrayAttr[Attribute])
     """Compute types of the stages' results."""
     shared = prop_def(IntegerAttr[I64])
     """Bytes of shared memory that a block may have."""
@@ -427,7 +438,7 @@ class RowKernelOp(MemoryKernelOp):
     )
 
     def template_arguments(self) -> Sequence[Fragment]:
-        results = ", ".join(element_of(r).cutlass for r in self.results)
+        results = ", ".join(element_of(r).cutlass for r in self.result_elements)
         none = SUPPORT + "NoMap"
         return (
             str(len(self.outer.data)),

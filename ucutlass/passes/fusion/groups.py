@@ -14,6 +14,7 @@ from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, KernelOp, ReturnO
 from ucutlass.dialects.ucutlass.spec import OpSpec
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.fusion.legality import Space, refusal_of_leaf, refusal_of_operation
+from ucutlass.targets.rules.types import RESULTS as STORED_TYPES
 
 TRANSPOSE = OPERATIONS["t"]
 MATERIALIZE = OPERATIONS["materialize"]
@@ -62,7 +63,7 @@ class Decision:
 
     op: UcuOp
     group: Group
-    refusals: tuple[str, ...]
+    refusals: tuple[tuple[Group, str], ...]
 
 
 class Partition:
@@ -114,7 +115,7 @@ class Partition:
         return Space.of(result, self.facts) if isinstance(result, TensorType) else None
 
     def _place(self, op: UcuOp) -> None:
-        refusals: list[str] = []
+        refusals: list[tuple[Group, str]] = []
         if isinstance(op, MATERIALIZE):
             # Written by the kernel that computes it, so there must be one.
             for producer in self._producers(op):
@@ -126,7 +127,7 @@ class Partition:
                 self._join(op, candidate)
                 self.decisions.append(Decision(op, candidate, tuple(refusals)))
                 return
-            refusals.append(f"{candidate.root.spec.name}: {reason}")
+            refusals.append((candidate, reason))
         group = Group(family_of(op.spec), op)
         self._join(op, group)
         self.decisions.append(Decision(op, group, tuple(refusals)))
@@ -158,7 +159,8 @@ class Partition:
             if not (isinstance(result, TensorType) and space.covers(result.dims)):
                 return "its result has another shape"
             return None
-        return refusal_of_operation(space, op, lambda value: self._is_inside(value, group, op))
+        reason = refusal_of_operation(space, op, lambda value: self._is_inside(value, group, op))
+        return reason if reason is not None or group.kind != "gemm" else _refusal_of_store(op)
 
     def _group_behind(self, value: SSAValue) -> Group | None:
         """The group that computes a value or what it is a view of."""
@@ -211,3 +213,14 @@ class Partition:
         for later in set(self.group_of.values()):
             if group in later.needs:
                 later.needs |= group.needs
+
+
+def _refusal_of_store(op: UcuOp) -> str | None:
+    """Why a contraction's epilogue cannot write a value that others read; None where it can, or where none do."""
+    result = op.results[0]
+    if not isinstance(result.type, TensorType) or result.type.element.name in STORED_TYPES:
+        return None
+    readers = [use.operation for use in result.uses]
+    if all(isinstance(reader, UcuOp) and reader.spec.is_elementwise for reader in readers):
+        return None
+    return f"no epilogue stores {result.type.element}"

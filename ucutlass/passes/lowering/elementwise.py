@@ -10,7 +10,7 @@ from ucutlass.dialects.ucutlass.base import facts_at
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.lowering.memory_parts import CPP, Parts, mark_fast, stored_as, vector_width
 from ucutlass.passes.memory.affine import ONE, Atom
-from ucutlass.passes.memory.evaluate import evaluate, space_of
+from ucutlass.passes.memory.evaluate import behind, evaluate, space_of
 from ucutlass.passes.memory.expression import Gathered, Read
 from ucutlass.targets.arch import Architecture
 
@@ -23,7 +23,8 @@ def operations_of(fused: FusedOp) -> list[UcuOp]:
 def lower_elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
     """Fill the body of the device kernel of a group."""
     facts = facts_at(fused)
-    space, values = evaluate(space_of(operations_of(fused), fused.yielded, facts), fused.yielded)
+    stored, orders = zip(*(behind(value) for value in fused.yielded), strict=True)
+    space, values = evaluate(space_of(operations_of(fused), stored, facts), stored)
     # A space without dimensions has one element.
     atoms = space.atoms or (Atom(ONE),)
     numbers = range(len(atoms))
@@ -34,7 +35,10 @@ def lower_elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architectu
     functor, leaves = parts.functor(results, f"{kernel.outputs[0].name_hint or 'value'}_fn")
     mark_fast(functor, elements)
     loads = [parts.load(leaf, numbers, ONE) for leaf in leaves]
-    stores = [parts.store(i, space.places, numbers) for i in range(len(results))]
+    stores = [
+        parts.store(i, tuple(space.places_of(value)[dim] for dim in order), numbers)
+        for i, (value, order) in enumerate(zip(stored, orders, strict=True))
+    ]
     read = [
         leaf.tensor.type.element
         for leaf in leaves

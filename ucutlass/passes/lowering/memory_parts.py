@@ -189,15 +189,17 @@ class Parts:
         compute = MLIR_ELEMENT[leaf.element.name]
         rank = IntegerAttr(len(atoms), i64)
         name = f"{leaf.name or 'value'}_load"
+        flat: dict[str, Attribute] = {"flat": UnitAttr()} if isinstance(leaf, Read) and leaf.is_flat else {}
         match leaf:
             case Read(bounds=()):
-                properties = {"compute": compute, "access": self.access(leaf.places, atoms), "rank": rank}
+                properties = {"compute": compute, "access": self.access(leaf.places, atoms), "rank": rank, **flat}
                 op = LoadOp.build(operands=[self.tensors[leaf.tensor]], properties=properties, result_types=[CPP])
             case Read():
                 properties = {
                     "compute": compute,
                     "access": self.access(leaf.places, atoms),
                     "rank": rank,
+                    **flat,
                     "bounds": access_attr([self.row(b.place, atoms) for b in leaf.bounds]),
                     "extents": DimsAttr(tuple(b.extent for b in leaf.bounds)),
                 }

@@ -19,7 +19,7 @@ from ucutlass.dialects.ucutlass.base import facts_at
 from ucutlass.dialects.ucutlass.types import MLIR_ELEMENT, TensorType
 from ucutlass.dims import Dim
 from ucutlass.element_types import ElementType
-from ucutlass.passes.lowering.elementwise import operations_of
+from ucutlass.passes.lowering.elementwise import lower_elementwise, operations_of
 from ucutlass.passes.lowering.memory_parts import (
     CPP,
     Parts,
@@ -30,7 +30,7 @@ from ucutlass.passes.lowering.memory_parts import (
     vector_width,
 )
 from ucutlass.passes.memory.affine import ONE, Affine
-from ucutlass.passes.memory.evaluate import Evaluation, evaluate, space_of
+from ucutlass.passes.memory.evaluate import Evaluation, behind, evaluate, needs_rows, space_of
 from ucutlass.passes.memory.expression import (
     TWO_PASSES,
     Builder,
@@ -43,6 +43,8 @@ from ucutlass.passes.memory.expression import (
     Reduced,
     Reduction,
 )
+from ucutlass.records import record
+from ucutlass.passes.memory.movement import type_of
 from ucutlass.targets.arch import Architecture
 
 THREADS = 256
@@ -52,7 +54,7 @@ SCRATCH = 8 << 10
 CLUSTER = 8
 
 
-@dataclass(frozen=True)
+@record
 class Primitive:
     """A reduction of one pass, and the numbers of its results."""
 
@@ -133,7 +135,12 @@ def reductions_of(expressions: Sequence[Expression]) -> list[Reduction]:
 def lower_rows(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
     """Fill the body of the device kernel of a group."""
     facts = facts_at(fused)
-    space, values = evaluate(space_of(operations_of(fused), fused.yielded, facts), fused.yielded)
+    operations = operations_of(fused)
+    if not any(map(needs_rows, operations)):
+        lower_elementwise(fused, kernel, target)
+        return
+    stored = [behind(value)[0] for value in fused.yielded]
+    space, values = evaluate(space_of(operations, stored, facts), stored)
     RowLowering(fused, kernel, target, space, values).build()
 
 
@@ -155,9 +162,10 @@ class RowLowering:
         outputs = [output.type for output in kernel.outputs]
         self.types = [t for t in outputs if isinstance(t, TensorType)]
         self.results = [stored_as(space.builder, v, t.element) for v, t in zip(values, self.types, strict=True)]
-        self.full = [i for i, v in enumerate(fused.yielded) if space.is_full(_dims(v))]
+        stored = [behind(value) for value in fused.yielded]
+        self.full = [i for i, (value, _) in enumerate(stored) if space.is_full(type_of(value).dims)]
         self.once = [i for i in range(len(self.results)) if i not in self.full]
-        self.places = [space.places_of(v) for v in fused.yielded]
+        self.places = [tuple(space.places_of(value)[dim] for dim in order) for value, order in stored]
         atoms = range(len(space.atoms))
         # A space without dimensions of one kind has one of size 1, which nothing depends on.
         self.outer = [i for i in atoms if not space.atoms[i].reduced] or [len(space.atoms)]
@@ -199,9 +207,7 @@ class RowLowering:
         streamed = [self._stage(stage, f"{name}_pass{i}") for i, stage in enumerate(self.streamed)]
         is_same = self.streamed == self.resident
         resident = (
-            streamed
-            if is_same
-            else [self._stage(stage, f"{name}_stage{i}") for i, stage in enumerate(self.resident)]
+            streamed if is_same else [self._stage(stage, f"{name}_stage{i}") for i, stage in enumerate(self.resident)]
         )
         mapped = self._map(self.full, f"{name}_map")
         stores = [parts.store(i, self.places[i], both) for i in self.full]
@@ -219,7 +225,7 @@ class RowLowering:
                 "residences": IntegerAttr(self._residences(width, kept), i64),
                 "key": IntegerAttr(self._key_row, i64),
                 "kept": int_array(kept),
-                "results": ArrayAttr([MLIR_ELEMENT[t.name] for t in self.slots.types]),
+                "result_elements": ArrayAttr([MLIR_ELEMENT[t.name] for t in self.slots.types]),
                 "shared": IntegerAttr(self.target.shared_memory, i64),
                 "cluster": IntegerAttr(self._cluster, i64),
             },
@@ -248,7 +254,9 @@ class RowLowering:
         functor, leaves = self.parts.functor([self.results[i] for i in outputs], f"{name}_fn")
         mark_fast(functor, [self.types[i].element for i in outputs])
         inputs: Attribute = int_array([self.number[leaf] for leaf in leaves])
-        return [self.parts.add(MapOp.build(operands=[functor], properties={"inputs": inputs}, result_types=[CPP]), name)]
+        return [
+            self.parts.add(MapOp.build(operands=[functor], properties={"inputs": inputs}, result_types=[CPP]), name)
+        ]
 
     # Choices
 
@@ -359,7 +367,3 @@ def _rows(leaf: Leaf) -> int:
         case _:
             return 1
 
-
-def _dims(value: SSAValue) -> tuple[Dim, ...]:
-    assert isinstance(value.type, TensorType)
-    return value.type.dims

@@ -16,6 +16,7 @@ from ucutlass.passes.memory.affine import ONE, Affine, Atom, Bound, IndexMap, No
 from ucutlass.passes.memory.expression import Builder, Expression
 from ucutlass.passes.memory.movement import ROUTES, Route, Site, Wanted, elementwise, index_of, sizes_of, type_of
 from ucutlass.passes.memory.normal import FORMULAS, Row, normalized
+from ucutlass.records import record
 
 ROWWISE = ("reduction", "rowwise")
 """Families whose results need whole rows."""
@@ -31,7 +32,7 @@ def has_statistics(op: UcuOp) -> bool:
     return op.spec.name == "batch_norm" and op.operand_values()["mean"] is not None
 
 
-@dataclass(frozen=True)
+@record
 class RowShape:
     """The rows of a kernel: the sizes of what is reduced, cut so that each part is reduced or stays."""
 
@@ -119,9 +120,7 @@ class Evaluation:
             return Affine.of(place.constant, terms)
 
         places = tuple(map(renamed, self.places))
-        return Evaluation(
-            cut(self.atoms, refine, self.facts), self.dims, places, self.facts, self.is_inside, self.rows
-        )
+        return Evaluation(cut(self.atoms, refine, self.facts), self.dims, places, self.facts, self.is_inside, self.rows)
 
     def is_full(self, dims: Sequence[Dim]) -> bool:
         """Whether a tensor of these sizes fills the space."""
@@ -182,10 +181,12 @@ class Evaluation:
     def _route(self, value: SSAValue, places: IndexMap, bounds: tuple[Bound, ...]) -> Route:
         op = value.owner
         assert not isinstance(op, ConstantOp), "numbers are parts of the operations that use them"
-        if not isinstance(op, UcuOp) or not self.is_inside(op):
+        if self._is_memory(value):
             read = self.builder.read(value, places, bounds)
             return Route((), lambda operands: read)
-        site = Site(op, op.results.index(value), places, bounds, self.atoms, self.facts, self.builder)
+        assert isinstance(op, UcuOp)
+        number = op.results.index(value)
+        site = Site(op, number, places, bounds, self.atoms, self.facts, self.builder, self._is_memory)
         if op.spec.is_elementwise:
             return elementwise(site)
         if op.spec.name in ROUTES:
@@ -198,6 +199,10 @@ class Evaluation:
         if op.spec.name in FORMULAS:
             return self._by_rows(site)
         raise NotExpressible(f"{op.spec.name} is no operation of a memory-bound kernel")
+
+    def _is_memory(self, value: SSAValue) -> bool:
+        """Whether a value lies in memory, rather than being computed here."""
+        return not isinstance(value.owner, UcuOp) or not self.is_inside(value.owner)
 
     def _by_rows(self, site: Site) -> Route:
         op = site.op
@@ -269,9 +274,7 @@ class Evaluation:
         return Route(tuple(wanted for _, wanted in operands), combine)
 
 
-def evaluate(
-    evaluation: Evaluation, values: Sequence[SSAValue]
-) -> tuple[Evaluation, tuple[Expression, ...]]:
+def evaluate(evaluation: Evaluation, values: Sequence[SSAValue]) -> tuple[Evaluation, tuple[Expression, ...]]:
     """The expressions of values that are stored, in the space cut as finely as they need. Raises NotExpressible."""
     while True:
         try:
@@ -280,9 +283,7 @@ def evaluate(
             evaluation = evaluation.refined(refine)
 
 
-def space_of(
-    ops: Sequence[UcuOp], stored: Sequence[SSAValue], facts: Facts
-) -> Evaluation:
+def space_of(ops: Sequence[UcuOp], stored: Sequence[SSAValue], facts: Facts) -> Evaluation:
     """The iteration space of operations that form one kernel: that of what they reduce, else of what they store."""
     inside = set(ops)
     reduction = next((op for op in ops if needs_rows(op)), None)
@@ -296,3 +297,11 @@ def space_of(
     assert isinstance(type_, TensorType)
     return Evaluation.over(type_.dims, facts, is_inside)
 
+
+def behind(value: SSAValue) -> tuple[SSAValue, tuple[int, ...]]:
+    """The value that this one is a view of, and for each dimension of the view the dimension of the value."""
+    order = list(range(type_of(value).rank))
+    while isinstance(value.owner, UcuOp) and value.owner.spec.name == "t":
+        order[-2:] = order[-1], order[-2]
+        value = value.owner.operands[0]
+    return value, tuple(order)

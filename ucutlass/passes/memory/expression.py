@@ -42,6 +42,8 @@ class Read(Expression):
     tensor: SSAValue
     places: IndexMap
     bounds: tuple[Bound, ...] = ()
+    is_flat: bool = False
+    """Whether the only place counts the elements of a tensor without gaps, in row-major order."""
 
 
 @dataclass(eq=False)
@@ -141,14 +143,16 @@ class Builder:
         """The number of reduced elements, as a value of this compute type."""
         return self._once(("length", element), lambda: Length(element, is_scalar=True, name="count"))
 
-    def read(self, tensor: SSAValue, places: IndexMap, bounds: tuple[Bound, ...] = ()) -> Expression:
+    def read(
+        self, tensor: SSAValue, places: IndexMap, bounds: tuple[Bound, ...] = (), is_flat: bool = False
+    ) -> Expression:
         """An element of a tensor."""
         type_ = tensor.type
         assert isinstance(type_, TensorType)
         element, is_scalar = type_.element.compute, type_.rank == 0
         return self._once(
-            ("read", tensor, places, bounds),
-            lambda: Read(element, tensor, places, bounds, is_scalar=is_scalar, name=tensor.name_hint),
+            ("read", tensor, places, bounds, is_flat),
+            lambda: Read(element, tensor, places, bounds, is_flat, is_scalar=is_scalar, name=tensor.name_hint),
         )
 
     def gather(

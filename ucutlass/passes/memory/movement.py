@@ -5,7 +5,6 @@ read there. Rules know no kernel: they serve every iteration space.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
@@ -26,12 +25,13 @@ from ucutlass.passes.memory.affine import (
     row_major,
 )
 from ucutlass.passes.memory.expression import Builder, Expression, Read
+from ucutlass.records import record
 
 Wanted = tuple[SSAValue, IndexMap, tuple[Bound, ...]]
 """A value, where it is wanted, and within which bounds it is needed."""
 
 
-@dataclass(frozen=True)
+@record
 class Route:
     """How a value comes about: from which values elsewhere, and how."""
 
@@ -39,7 +39,7 @@ class Route:
     combine: Callable[[Sequence[Expression]], Expression]
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """Where a value is wanted."""
 
@@ -50,6 +50,8 @@ class Site:
     atoms: tuple[Atom, ...]
     facts: Facts
     builder: Builder
+    is_memory: Callable[[SSAValue], bool]
+    """Whether a value lies in memory, rather than being computed here."""
 
     @property
     def params(self) -> Mapping[str, ParamValue]:
@@ -124,7 +126,14 @@ def _reshape(site: Site) -> Route:
     if any(site.facts.simplify(d) == ZERO for d in (*dims, *site.dims())):
         return site.moved([Affine()] * len(site.dims()))
     place = row_major(site.places, [site.facts.simplify(d) for d in dims])
-    return site.moved(regrouped(place, site.dims(), site.atoms, site.facts))
+    try:
+        return site.moved(regrouped(place, site.dims(), site.atoms, site.facts))
+    except NotExpressible:
+        x = site.operand("x")
+        if not site.is_memory(x) or not type_of(x).layout.is_row:
+            raise
+        read = site.builder.read(x, (place,), site.bounds, is_flat=True)
+        return Route((), lambda operands: read)
 
 
 def _pad(site: Site) -> Route:
@@ -218,6 +227,8 @@ def _gather(site: Site) -> Route:
     places = list(site.places)
     places[dim] = Affine()
     x, index = site.operand("x"), site.operand("index")
+    if not (site.is_memory(x) and site.is_memory(index)):
+        raise NotExpressible("what is gathered and the index are read from memory, not computed here")
     gathered = site.builder.gather(x, tuple(places), dim, index, site.places)
     return Route((), lambda operands: gathered)
 
@@ -292,4 +303,3 @@ def elementwise(site: Site) -> Route:
         return made
 
     return Route(tuple(wanted), combine)
-

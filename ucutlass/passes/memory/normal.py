@@ -6,15 +6,15 @@ is reduced from such expressions. Formulas are PyTorch's, and so are the values 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from ucutlass.dialects.ucutlass.spec import ParamValue
-from ucutlass.element_types import S64, F32
+from ucutlass.element_types import F32, S64
 from ucutlass.passes.memory.affine import Affine
 from ucutlass.passes.memory.expression import Builder, Expression, Reduction
+from ucutlass.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """What a formula sees."""
 
