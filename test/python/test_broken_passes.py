@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from keeps_meaning import assert_keeps_meaning
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, Float16Type, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, Float16Type, ModuleOp, i64
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.passes import ModulePass
@@ -18,6 +18,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import InterpretationError
 
 from ucutlass.dialects.cutlass.collectives import EpilogueBuilderOp, MainloopBuilderOp
+from ucutlass.dialects.cutlass.memory import ElementwiseKernelOp, LoadOp, StoreOp
 from ucutlass.dialects.cutlass.program import LaunchOp, ProgramReturnOp
 from ucutlass.dialects.cutlass.views import ViewOp
 from ucutlass.dialects.cutlass.visitors import (
@@ -31,7 +32,7 @@ from ucutlass.dialects.cutlass.visitors import (
     Sm90ScalarBroadcastOp,
     Sm90TopologicalVisitorOp,
 )
-from ucutlass.dialects.ucutlass import OPERATIONS, UcuOp
+from ucutlass.dialects.ucutlass import OPERATIONS, DimsAttr, UcuOp
 from ucutlass.dialects.ucutlass.attributes import NumberAttr
 from ucutlass.dialects.ucutlass.kernel import ConstantOp, FusedOp, YieldOp
 from ucutlass.dialects.ucutlass.types import MLIR_ELEMENT
@@ -54,6 +55,11 @@ TWO_GEMMS = """kernel k(x: f16[64, 64], w: f16[64, 64], v: f16[64, 64]) -> f16[6
   h = gemm(x, w.T) >> relu()
   g = gemm(h, v.T) >> residual(h)
   return g, gemm(h, g)
+}"""
+
+MEMORY_BOUND = """kernel k(x: f16[64, 64], y: f32[64, 64]) -> f16[64, 64], f32[64, 64] {
+  h = exp(x.T) - y
+  return h, h * 2
 }"""
 
 Harm = Callable[[ModuleOp], None]
@@ -184,7 +190,30 @@ def launch_other_tensors(module: ModuleOp) -> None:
     launches[1].operands = [program.args[0] if v is launches[0].outputs[0] else v for v in launches[1].operands]
 
 
+def place_transposed(kind: type[LoadOp] | type[StoreOp]) -> Harm:
+    """Reads or writes a tensor with its dimensions exchanged."""
+
+    def harm(module: ModuleOp) -> None:
+        op = first(module, kind)
+        op.access = ArrayAttr(list(reversed(op.access.data)))
+
+    return harm
+
+
+def compute_half(module: ModuleOp) -> None:
+    """Leaves out the last rows."""
+    op = first(module, ElementwiseKernelOp)
+    rows, *rest = op.sizes.data
+    op.sizes = DimsAttr((rows // 2, *rest))
+
+
 LOWERING: dict[str, tuple[str, Harm]] = {
+    "a load is transposed": (MEMORY_BOUND, place_transposed(LoadOp)),
+    "a store is transposed": (MEMORY_BOUND, place_transposed(StoreOp)),
+    "stores are exchanged": (MEMORY_BOUND, exchange(ElementwiseKernelOp, 3, 4)),
+    "loads are exchanged": (MEMORY_BOUND, exchange(ElementwiseKernelOp, 1, 2)),
+    "rows are left out": (MEMORY_BOUND, compute_half),
+    "an exponential is left out": (MEMORY_BOUND, forget("exp")),
     "a bias is left out": (CHAIN, forget("bias")),
     "an activation is left out": (CHAIN, forget("gelu")),
     "a rounding is left out": (CHAIN, forget("cast")),
@@ -241,6 +270,10 @@ FUSION: dict[str, tuple[str, Harm]] = {
 }
 
 
+CAUGHT = "mutant changed the|which nothing has written|does not write every element"
+"""Another result, or a kernel that leaves memory as it was."""
+
+
 @dataclass(frozen=True)
 class Mutant(ModulePass):
     """A pass and a fault."""
@@ -266,7 +299,7 @@ def pipeline(mutant: Mutant) -> list[ModulePass]:
     return [mutant if pass_.name == mutant.real else pass_ for pass_ in passes_of("default")]
 
 
-@pytest.mark.parametrize("program", [CHAIN, TWO, TWO_GEMMS])
+@pytest.mark.parametrize("program", [CHAIN, TWO, TWO_GEMMS, MEMORY_BOUND])
 def test_without_a_fault_nothing_is_found(program: str) -> None:
     assert_keeps_meaning(program, pipeline(Mutant("lower-to-cutlass")), seeds=[0])
     assert_keeps_meaning(program, pipeline(MutantFusePass("fuse")), seeds=[0])
@@ -275,7 +308,7 @@ def test_without_a_fault_nothing_is_found(program: str) -> None:
 @pytest.mark.parametrize("fault", LOWERING)
 def test_a_broken_lowering_is_caught(fault: str) -> None:
     program, harm = LOWERING[fault]
-    with pytest.raises((AssertionError, InterpretationError), match="mutant changed the|which nothing has written"):
+    with pytest.raises((AssertionError, InterpretationError), match=CAUGHT):
         assert_keeps_meaning(program, pipeline(Mutant("lower-to-cutlass", harm)), seeds=[0])
 
 
