@@ -17,7 +17,7 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 TIME_LIMIT = 1.0
-"""Seconds that one text may take."""
+"""Seconds of the processor that one text may take."""
 
 _TOKEN = re.compile(r"\w+|>>|->|[^\w\s]|\s+")
 _INSERTED = tuple("()[]{},.:=+-*/%@#<>;\"'_ \n\t\r") + (
@@ -123,7 +123,7 @@ class Fuzzer:
         from ucutlass.frontend import read_program
         from ucutlass.frontend.text import SourceError
 
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             read_program(self._context(), data, f"fuzz.{language}")
         except SourceError as error:
@@ -133,7 +133,7 @@ class Fuzzer:
             if isinstance(error, KeyboardInterrupt):
                 raise
             return Failure(data, f"{type(error).__name__}: {error}")
-        elapsed = time.perf_counter() - started
+        elapsed = time.process_time() - started
         if elapsed > TIME_LIMIT:
             return Failure(data, f"{elapsed:.2f} s")
         return None

@@ -69,9 +69,9 @@ def test_deep_expressions_work(expression: str) -> None:
     ],
 )  # fmt: skip
 def test_what_goes_too_far_is_an_error(text: str, code: str | None) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     errors = errors_of(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert (errors[0].code if errors else None) == code, [str(e)[:200] for e in errors[:3]]
     assert all(len(e.message) < 1000 for e in errors)
 
@@ -80,10 +80,10 @@ def test_five_thousand_statements() -> None:
     names = ["x", *(f"y{i}" for i in range(5_000))]
     lines = "\n  ".join(f"{name} = relu({before})" for before, name in zip(names, names[1:], strict=False))
     text = f"{HEAD}{lines}\n  return {names[-1]}\n}}\n"
-    start = time.perf_counter()
+    start = time.process_time()
     module = read(text)
     printed = print_ucu(module)
-    elapsed = time.perf_counter() - start
+    elapsed = time.process_time() - start
     assert printed == text
     # 0.9 s on an idle machine: twelve empty runs of xdsl-opt take 3.4 s there.
     assert elapsed < 10

@@ -91,6 +91,12 @@ class BadCharacters:
             kept.append(Token(self.kinds[meant], meant, token.start, token.end))
             return position + 1
         end = position + 1
+        if token.text == "|" and (name := self._piped_into(end)) is not None:
+            place = (token.start, self.tokens[name - 1].end)
+            message = "the pipe is written '>>'"
+            self.report.error("UC0102", place, message, fixits=[self.report.replace(place, ">>")])
+            kept.append(Token(self.kinds[">>"], ">>", *place))
+            return name
         fixits: list[FixIt] = []
         if token.text == ";":
             message = "statements have no separator: remove ';'"
@@ -127,6 +133,14 @@ class BadCharacters:
                 kept.append(name)
         elif before is not None and _is_value(before, "])") and _is_value(following, "[("):
             kept.append(Token(self.kinds["+"], "+", first.start, self.tokens[end - 1].end))
+
+    def _piped_into(self, position: int) -> int | None:
+        """The call after `|` or `|>`."""
+        tokens = self.tokens
+        if tokens[position].text == ">" and tokens[position].start == tokens[position - 1].end:
+            position += 1
+        is_call = tokens[position].kind == "NAME" and tokens[position + 1].text == "("
+        return position if is_call else None
 
     def _closing_quote(self, position: int) -> int | None:
         """The token that closes the quotation on the same line."""

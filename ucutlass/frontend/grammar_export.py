@@ -19,7 +19,6 @@ from ucutlass.frontend.grammar_source import (
 )
 from ucutlass.frontend.table import grammar_text
 
-
 __all__ = ["ebnf", "gbnf", "lark"]
 
 

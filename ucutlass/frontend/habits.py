@@ -4,6 +4,7 @@ Imports the site of the error. Each function looks for one habit and answers whe
 it and seen to it that the rest of the program is read as it was meant.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 from ucutlass.diagnostics.core import FixIt
@@ -29,6 +30,11 @@ class Habits(Site):
             self._comment,
             self._power,
             self._arrow,
+            self._conjunction,
+            self._condition_in_brackets,
+            self._pipe_sign,
+            self._subscript,
+            self._control,
             self._declaration,
             self._bare_call,
             self._missing_value,
@@ -86,6 +92,8 @@ class Habits(Site):
             return False
         written = number.text + suffix.text
         place = (number.start, suffix.end)
+        if re.fullmatch(r"\d+(x\d+)+", written):
+            return self._shape_in_one_word(written, place)
         plain, why = None, "numbers have no suffixes"
         if written.startswith(("0x", "0X")):
             why = "numbers are decimal"
@@ -98,6 +106,17 @@ class Habits(Site):
         fixits = [self.report.replace(place, plain)] if plain is not None else []
         self.report.error("UC0111", place, f"'{written}' is not a number: {why}", fixits=fixits)
         self.machine.discard()
+        return True
+
+    def _shape_in_one_word(self, written: str, place: tuple[int, int]) -> bool:
+        """`128x256x64`."""
+        numbers = written.split("x")
+        fix = self.report.replace(place, ", ".join(numbers))
+        self.report.error("UC0111", place, f"'{written}' is not a number: write {', '.join(numbers)}", fixits=[fix])
+        self.machine.discard()
+        tokens = [token for number in numbers[1:] for token in ((self.kinds[","], ","), ("INTEGER", number))]
+        index = self.machine.position
+        self.machine.tokens[index:index] = [Token(kind, text, place[1], place[1]) for kind, text in tokens]
         return True
 
     # Signs ------------------------------------------------------------------------------------------------------------
@@ -131,19 +150,74 @@ class Habits(Site):
         return True
 
     def _arrow(self) -> bool:
+        """`=>` for `->`, `:=` for `=`."""
         token, following = self.machine.token, self.after()
-        if token.text != "=" or following.text != ">" or following.start != token.end or not self.accepts("->"):
+        written = token.text + following.text
+        meant = {"=>": "->", ":=": "="}.get(written)
+        if meant is None or following.start != token.end or not self.accepts(meant):
             return False
         place = (token.start, following.end)
-        self.report.error("UC0101", place, "expected '->', found '=>'", fixits=[self.report.replace(place, "->")])
-        token.kind, token.text = self.kinds["->"], "->"
+        fix = self.report.replace(place, meant)
+        self.report.error("UC0101", place, f"expected '{meant}', found '{written}'", fixits=[fix])
+        token.kind, token.text = self.kinds[meant], meant
         del self.machine.tokens[self.machine.position + 1]
         return True
+
+    def _conjunction(self) -> bool:
+        """`and` between conditions, or between anything else that commas separate."""
+        token = self.machine.token
+        if token.text != "and" or self.in_expression() or not self.accepts(","):
+            return False
+        before = self.before()
+        place = (before.end if before is not None else token.start, token.end)
+        fix = self.report.replace(place, ",", "put a comma")
+        self.report.error("UC0101", token, "expected ',' in place of 'and'", fixits=[fix])
+        token.kind, token.text = self.kinds[","], ","
+        return True
+
+    def _pipe_sign(self) -> bool:
+        """`v -> op(…)` and `v > op()`."""
+        token, name, bracket, closer = self.machine.token, self.after(), self.after(2), self.after(3)
+        if token.text not in ("->", ">") or not self.accepts(">>") or name.kind != "NAME" or bracket.text != "(":
+            return False
+        if token.text == ">" and closer.text != ")":
+            return False
+        fix = self.report.replace(token, ">>")
+        self.report.error("UC0101", token, f"expected '>>' in place of '{token.text}'", fixits=[fix])
+        token.kind, token.text = self.kinds[">>"], ">>"
+        return True
+
+    def _subscript(self) -> bool:
+        token = self.machine.token
+        if token.text != "[" or not self.in_expression():
+            return False
+        self.report.error("UC0101", token, "values are not indexed: slice(x, dim, start, end) takes a part of one")
+        end = after_bracket(self.machine.tokens, self.machine.position)
+        self.machine.discard(end - self.machine.position)
+        return True
+
+    def _control(self) -> bool:
+        """`if` and `for`, which begin no statement."""
+        word, token = self.before(), self.machine.token
+        messages = {
+            "if": "there is no 'if': where(cond, a, b) chooses for each element",
+            "for": "there are no loops: operations work on whole tensors",
+            "while": "there are no loops: operations work on whole tensors",
+        }
+        if word is None or word.text not in messages or not self.accepts("=") or token.text in ("=", ","):
+            return False
+        self.report.error("UC0101", word, messages[word.text])
+        self.reported = True
+        return False
 
     def _operator(self) -> bool:
         token = self.machine.token
         if not self.in_expression() or not self.machine.survives(("PLUS", self.after().kind)):
             return False
+        if token.text == "==" and self.accepts("="):
+            self.report.error("UC0101", token, "expected '=', found '=='", fixits=[self.report.replace(token, "=")])
+            token.kind, token.text = self.kinds["="], "="
+            return True
         if token.text in _COMPARISONS:
             message = f"there is no operator '{token.text}' on tensors: write {_COMPARISONS[token.text]}(a, b)"
         elif token.text == "@":
@@ -174,6 +248,11 @@ class Habits(Site):
             return False
         if not self.accepts("=") or self.machine.survives((token.kind,)) or self._in_brackets():
             return False
+        end = after_bracket(self.machine.tokens, self.machine.position) if token.text == "(" else 0
+        if self.machine.tokens[end].text == "=":
+            self.report.error("UC0101", name, "left of '=' stands the name of a new value, not a call")
+            self.machine.discard(end - self.machine.position)
+            return True
         self.report.error("UC0101", name, "the value of this expression has no name: write NAME = EXPRESSION")
         self.machine.take_back()
         self.insert("", "=")
@@ -214,14 +293,35 @@ class Habits(Site):
         fixits = [self.report.delete(tokens[first]), self.report.delete(tokens[last])]
         message = "several values are returned without parentheses: return a, b"
         self.report.error("UC0101", tokens[first], message, fixits=fixits)
-        depth = self.machine.depth_of("statement")
+        self._read_again("statement", first - 1, first, last)
+        return True
+
+    def _read_again(self, nonterminal: str, start: int, first: int, last: int) -> None:
+        """Reads what began at `start` again, without the brackets at `first` and `last`."""
+        tokens = self.machine.tokens
+        depth = self.machine.depth_of(nonterminal)
         assert depth is not None
         del tokens[last], tokens[first]
         self.machine.position -= 1
-        # The statement is read again without them.
-        statement = tokens[first - 1 : self.machine.position]
+        begun = tokens[start : self.machine.position]
         self.machine.drop_to(depth)
-        tokens[self.machine.position : self.machine.position] = statement
+        tokens[self.machine.position : self.machine.position] = begun
+
+    def _condition_in_brackets(self) -> bool:
+        """`where (M % 8 == 0)`."""
+        tokens = self.machine.tokens
+        opened = open_brackets(tokens, self.machine.position)
+        if self.machine.token.text not in _COMPARISONS or not opened or opened[-1].text != "(" or self.in_expression():
+            return False
+        first = tokens.index(opened[-1])
+        last = after_bracket(tokens, first) - 1
+        if tokens[first - 1].text not in ("where", ",") or tokens[last].text != ")":
+            return False
+        if self.machine.depth_of("condition") is None:
+            return False
+        fixits = [self.report.delete(tokens[first]), self.report.delete(tokens[last])]
+        self.report.error("UC0101", tokens[first], "a condition stands without parentheses", fixits=fixits)
+        self._read_again("condition", first, first, last)
         return True
 
     # Types ------------------------------------------------------------------------------------------------------------
@@ -282,6 +382,11 @@ class Habits(Site):
         base = self.machine.values[-3]
         if name.text.startswith("with_"):
             self._misplaced_setter(name, place, base)
+        elif name.text == "T":
+            fix = self.report.delete((token.start, closer.end))
+            self.report.error("UC0215", (token.start, closer.end), "'.T' stands without parentheses", fixits=[fix])
+            self.machine.discard(end - self.machine.position)
+            return True
         else:
             call = f"{name.text}({'…' if closer.start > token.end else ''})"
             self.report.error("UC0215", name, f"a value has no '.{name.text}(…)': write v >> {call}")

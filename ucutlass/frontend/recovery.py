@@ -72,8 +72,9 @@ class Recovery:
             return False
         if self._stuck < _STUCK and (self._top_level() or self.habits.attempt() or self.repairs.attempt()):
             return True
-        if self._stuck < _STUCK:
+        if self._stuck < _STUCK and not self.habits.reported:
             self.repairs.generic_error()
+        self.habits.reported = False
         return self._give_up_statement()
 
     # Between kernels --------------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ class Recovery:
         for token, following in zip(tokens[position:end], tokens[position + 1 : end + 1], strict=True):
             if token.text.isidentifier() and following.text == "=":
                 names.append(Name(token.start, token.end, token.text, (token.start, token.end)))
-        return names
+        return list({name.text: name for name in names}.values())
 
     def _next_statement(self, first: Token, in_result: bool) -> int:
         """Where to go on: the next token that begins a statement or ends the kernel."""

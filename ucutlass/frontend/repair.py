@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from ucutlass.diagnostics.core import FixIt, Note
 from ucutlass.frontend.ast import Name, Statement
 from ucutlass.frontend.brackets import CLOSER, OPENER, open_brackets
-from ucutlass.frontend.expected import expected, found
+from ucutlass.frontend.expected import alternatives, expected, found
 from ucutlass.frontend.lexer import Token
 from ucutlass.frontend.machine import members
 from ucutlass.frontend.site import CONVINCING, LOOK, PLAUSIBLE, Site
@@ -80,7 +80,7 @@ class Repairs(Site):
         if not self.accepts("}") or token.kind not in ("NAME", "RETURN") or self.accepts("return"):
             return False
         # Nothing but a new statement begins like this; a missing operator or comma looks otherwise.
-        if token.kind == "NAME" and self.after().text not in ("=", ","):
+        if token.kind == "NAME" and not self._assigns():
             return False
         first = next((t for t in reversed(self.machine.tokens[: self.machine.position]) if t.kind == "RETURN"), None)
         tokens, index = self.machine.tokens, self.machine.position
@@ -90,6 +90,13 @@ class Repairs(Site):
         self.report.error("UC0116", token, f"{found(token)} follows 'return', which ends a kernel", notes)
         self.machine.discard(index - self.machine.position)
         return True
+
+    def _assigns(self) -> bool:
+        """Whether `a =` or `a, b =` comes next."""
+        count = 1
+        while self.after(count).text == "," and self.after(count + 1).kind == "NAME":
+            count += 2
+        return self.after(count).text == "="
 
     def _begins_kernel(self, index: int) -> bool:
         tokens = self.machine.tokens
@@ -203,6 +210,8 @@ class Repairs(Site):
         candidates = [(self._score(text, rest), True, text) for text in signs]
         for text in _CONFUSED.get(token.text, ()):
             candidates.append((self._score(text, rest[1:]) + 1, False, text))
+        if token.text in ("=", ":"):
+            candidates.append((self.machine.survives(rest[1:]), False, ""))
         # The first of the best, so in the order of the signs.
         score, missing, text = max(candidates, key=lambda candidate: candidate[0])
         if score < (PLAUSIBLE if missing else 2):
@@ -211,6 +220,11 @@ class Repairs(Site):
         if missing:
             self._report_missing(text, enough)
             self.insert(text)
+        elif not text:
+            what = alternatives(expected(self.machine))
+            fixits = [self.report.delete(token)] if enough else []
+            self.report.error("UC0101", token, f"expected {what}, found {found(token)}", fixits=fixits)
+            self.machine.discard()
         else:
             fixits = [self.report.replace(token, text)] if enough else []
             self.report.error("UC0101", token, f"expected '{text}' in place of {found(token)}", fixits=fixits)

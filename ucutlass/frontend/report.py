@@ -78,16 +78,24 @@ class Reporter:
         aliases: Mapping[str, str] | None = None,
         notes: Sequence[Note] = (),
         listed: bool = False,
+        word: str | None = None,
+        spelled: Mapping[str, str] | None = None,
     ) -> None:
         """Reports a name that nothing has, with the nearest that something has.
 
-        `listed` says all of them where none is near.
+        `listed` says all of them where none is near. `word` is compared in place of the name, and `spelled` says how
+        the known ones are written in its place.
         """
         names = list(known)
-        close = suggest(name.text, names, aliases=aliases)
+        word = name.text if word is None else word
+        spelling = {known: known for known in names} if spelled is None else spelled
+        close = [spelling[found] for found in suggest(word, names, aliases=aliases)]
+        if word in spelling:
+            close.insert(0, spelling[word])
         if close:
-            message = f"{message}; {phrase(close)}"
+            message = f"{message}; {phrase(close[:3])}"
         elif listed and names:
-            message = f"{message}; expected one of {', '.join(names)}"
-        best = nearest(name.text, names, aliases)
-        self.error(code, name, message, notes, [self.replace(name, best)] if best is not None else [])
+            message = f"{message}; expected one of {', '.join(spelling.values())}"
+        best = word if word in spelling else nearest(word, names, aliases)
+        fixits = [self.replace(name, spelling[best])] if best is not None else []
+        self.error(code, name, message, notes, fixits)

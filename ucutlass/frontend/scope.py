@@ -61,6 +61,8 @@ class Scope:
         message = f"there is no value '{name.text}'"
         if name.text in self.dimensions:
             message += ": it is a dimension, and dimensions stand only where sizes do"
+        elif name.text in ("None", "none", "null"):
+            message += ": an argument that is not given is left out"
         elif rows_called(name.text):
             message += f": it is an operation, {name.text}(…)"
         elif name.text in ELEMENT_TYPES:

@@ -11,7 +11,7 @@ from ucutlass.dialects.ucutlass.spec import OpSpec
 from ucutlass.frontend.ast import Argument, Call, Name, Number, Setter, View, Word
 from ucutlass.frontend.constants import described
 from ucutlass.frontend.report import Reporter
-from ucutlass.frontend.vocabulary import ELEMENT_ALIASES
+from ucutlass.frontend.vocabulary import ELEMENT_ALIASES, SETTER_ALIASES
 
 PREFIX = "with_"
 
@@ -64,13 +64,19 @@ class SetterReader:
         name = setter.name
         if name.text.startswith(PREFIX) and name.text.removeprefix(PREFIX) in SETTERS:
             return SETTERS[name.text.removeprefix(PREFIX)]
-        known = [row.spelling for row in SETTERS.values()]
         if rows_called(name.text):
             message = f"there is no setter '.{name.text}': an operation is piped into, '>> {name.text}(…)'"
             self.report.error("UC0203", name, message)
+        elif rows_called(f".{name.text}"):
+            brackets = (name.end, setter.end)
+            fix = self.report.delete(brackets)
+            self.report.error("UC0215", brackets, f"'.{name.text}' stands without parentheses", fixits=[fix])
         else:
-            aliases = {row.name: row.spelling for row in SETTERS.values()}
-            self.report.unknown("UC0203", name, f"there is no setter '.{name.text}'", known, aliases, listed=True)
+            known = {row.name: row.spelling for row in SETTERS.values()}
+            message = f"there is no setter '.{name.text}'"
+            # Compared without what all of them begin with, else all are alike.
+            word = name.text.removeprefix(PREFIX)
+            self.report.unknown("UC0203", name, message, known, SETTER_ALIASES, word=word, spelled=known, listed=True)
         return None
 
     def _not_taken(self, setter: Setter) -> None:

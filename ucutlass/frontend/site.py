@@ -24,6 +24,8 @@ class Site:
         self.report = report
         self.kinds = {t.pattern: t.name for t in machine.table.terminals.values() if t.literal}
         """Terminal of each sign and word."""
+        self.reported = False
+        """Whether the error has been reported, though nothing could be done about it."""
 
     def before(self, count: int = 1) -> Token | None:
         """The token that stands `count` places before the next one."""

@@ -92,6 +92,27 @@ PARAMETER_ALIASES: Mapping[str, str] = {
     "dtype": "dtype",
 }
 
+SETTER_ALIASES: Mapping[str, str] = {
+    "dtype": "compute",
+    "type": "compute",
+    "precision": "compute",
+    "math": "compute",
+    "accumulator": "acc",
+    "accumulate": "acc",
+    "block": "tile",
+    "threadblock": "tile",
+    "tile_shape": "tile",
+    "cluster_shape": "cluster",
+    "num_stages": "stages",
+    "pipeline": "stages",
+    "mainloop": "schedule",
+    "splitk": "split_k",
+    "swizzle": "raster",
+    "align": "alignment",
+    "warp": "warps",
+    "transpose": "swap_ab",
+}
+
 ELEMENT_ALIASES: Mapping[str, str] = {
     "half": "f16",
     "float16": "f16",
