@@ -92,7 +92,7 @@ class Habits(Site):
             return False
         written = number.text + suffix.text
         place = (number.start, suffix.end)
-        if re.fullmatch(r"\d+(x\d+)+", written):
+        if re.fullmatch(r"[1-9]\d*(x[1-9]\d*)+", written) and self.accepts(",") and self._in_brackets():
             return self._shape_in_one_word(written, place)
         plain, why = None, "numbers have no suffixes"
         if written.startswith(("0x", "0X")):
