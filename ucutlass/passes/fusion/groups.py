@@ -74,8 +74,18 @@ class Partition:
         self.facts = kernel.facts
         self.group_of: dict[Operation, Group] = {}
         self.decisions: list[Decision] = []
+        self._apart: set[Operation] = set()
+        """What no contraction's epilogue may hold: something outside reads its value, and it could not be written."""
+        self._place_all()
+        while unstored := {op for op, group in self.group_of.items() if _leaves_unstored(op, group, self.group_of)}:
+            self._apart |= unstored
+            self.group_of.clear()
+            self.decisions.clear()
+            self._place_all()
+
+    def _place_all(self) -> None:
         waiting: list[UcuOp] = []
-        for op in kernel.body.block.ops:
+        for op in self.kernel.body.block.ops:
             if isinstance(op, ReturnOp) or is_free(op) or not isinstance(op, UcuOp):
                 continue
             if op.spec.is_elementwise and not self._depends_on_group(op):
@@ -138,6 +148,8 @@ class Partition:
         return sorted(dict.fromkeys(found), key=lambda g: len(g.needs), reverse=True)
 
     def _refusal(self, op: UcuOp, group: Group) -> str | None:
+        if op in self._apart and group.kind == "gemm":
+            return "its value is read outside of the kernel, and no epilogue stores its type"
         if isinstance(op, MATERIALIZE):
             stored = self._group_behind(op.operands[0])
             return None if stored is group else "it stores another kernel's value"
@@ -159,8 +171,7 @@ class Partition:
             if not (isinstance(result, TensorType) and space.covers(result.dims)):
                 return "its result has another shape"
             return None
-        reason = refusal_of_operation(space, op, lambda value: self._is_inside(value, group, op))
-        return reason if reason is not None or group.kind != "gemm" else _refusal_of_store(op)
+        return refusal_of_operation(space, op, lambda value: self._is_inside(value, group, op))
 
     def _group_behind(self, value: SSAValue) -> Group | None:
         """The group that computes a value or what it is a view of."""
@@ -175,7 +186,7 @@ class Partition:
 
     def _can_draw_in(self, op: UcuOp, group: Group, reader: UcuOp) -> bool:
         """Whether waiting element-wise work can be computed inside a contraction's epilogue, where alone it is read."""
-        if op in self.group_of or not op.spec.is_elementwise or group.kind != "gemm":
+        if op in self.group_of or op in self._apart or not op.spec.is_elementwise or group.kind != "gemm":
             return False
         if any(use.operation is not reader and use.operation not in group.members for use in op.results[0].uses):
             return False
@@ -215,12 +226,11 @@ class Partition:
                 later.needs |= group.needs
 
 
-def _refusal_of_store(op: UcuOp) -> str | None:
-    """Why a contraction's epilogue cannot write a value that others read; None where it can, or where none do."""
-    result = op.results[0]
-    if not isinstance(result.type, TensorType) or result.type.element.name in STORED_TYPES:
-        return None
-    readers = [use.operation for use in result.uses]
-    if all(isinstance(reader, UcuOp) and reader.spec.is_elementwise for reader in readers):
-        return None
-    return f"no epilogue stores {result.type.element}"
+def _leaves_unstored(op: Operation, group: Group, group_of: Mapping[Operation, Group]) -> bool:
+    """Whether other kernels or the caller read a value that the epilogue of its kernel cannot write."""
+    if group.kind != "gemm" or op is group.root:
+        return False
+    value = op.results[0]
+    if not isinstance(value.type, TensorType) or value.type.element.name in STORED_TYPES:
+        return False
+    return any(group_of.get(use.operation) is not group for use in value.uses)
