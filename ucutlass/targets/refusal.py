@@ -211,7 +211,8 @@ def apply_fix(problem: Problem, partial: Config, fix: Fix) -> tuple[Problem, Con
     if setter == "acc" and not isinstance(problem, ConvProblem):
         return replace(problem, accumulator=ELEMENT_TYPES[fix.value]), partial
     if setter == "compute" and not isinstance(problem, ConvProblem):
-        return replace(problem, compute=fix.value), partial
+        own = problem.b.element if problem.narrow == "a" else problem.a.element
+        return replace(problem, compute=fix.value or own.name), partial
     if setter not in partial.to_settings():
         return None
     settings = dict(partial.to_settings())

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from ucutlass.element_types import ElementType
+from ucutlass.element_types import COMPUTE_MODES, ElementType
 from ucutlass.records import record
 from ucutlass.targets.arch import FamilyName
 from ucutlass.targets.problem import GemmProblem
@@ -142,11 +142,15 @@ def _no_kind(candidate: Candidate) -> Finding:
             operand_part(candidate, "b"),
         )
     computes = sorted({c for k in own for c in KINDS[k].computes})
+    word = next((c for c in computes if c in COMPUTE_MODES), None)
     return Finding(
         f"operands stored as {a} are not multiplied in {compute} by any instruction: kernels read them as"
         f" {', '.join(computes)}",
         "setter:compute:0",
-        Fix("setter:compute:0", computes[0], f"use {computes[0]}"),
+        # What is stored in a type that the setter has no word for is read as it is by leaving the setter out.
+        Fix("setter:compute", "", "remove .with_compute")
+        if word is None
+        else Fix("setter:compute:0", word, f"use {word}"),
         code="UC0515",
     )
 
