@@ -8,12 +8,13 @@ switches on names.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ucutlass.dialects.ucutlass.cuda_text import number_cast
 from ucutlass.dims import Condition, Dim, Facts, Relation
 from ucutlass.element_types import ElementType
+from ucutlass.records import record
 
 if TYPE_CHECKING:
     from ucutlass.dialects.ucutlass.types import NumberType, TensorType
@@ -45,7 +46,7 @@ Family = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@record
 class Operand:
     """One operand: a tensor, or a list of tensors when `variadic`."""
 
@@ -57,7 +58,7 @@ class Operand:
     """Whether a number may stand here."""
 
 
-@dataclass(frozen=True)
+@record
 class Required:
     """Marks a parameter without a default."""
 
@@ -65,7 +66,7 @@ class Required:
 REQUIRED = Required()
 
 
-@dataclass(frozen=True)
+@record
 class Param:
     """One parameter: a constant known at compile time."""
 
@@ -96,7 +97,7 @@ class TypingError(Exception):
         """Whether the operand at fault fits once its last two dimensions are swapped."""
 
 
-@dataclass(frozen=True)
+@record
 class Call:
     """What a type rule or a cost sees of one operation."""
 
@@ -186,7 +187,7 @@ Conversion = Literal["result", "operands", "none"]
 the operands' common type (comparisons), or each its own (casts)."""
 
 
-@dataclass(frozen=True)
+@record
 class OpSpec:
     """One operation of the language."""
 

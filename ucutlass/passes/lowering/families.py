@@ -1,16 +1,13 @@
 """Which lowering builds the device kernel of a group: a table by family and target.
 
-A new family of kernels is a row here.
+A new family of kernels is a row here. A lowering is imported when a program has a group of its family: together they
+would take a tenth of a start.
 """
 
 from collections.abc import Callable
 
 from ucutlass.dialects.cutlass.program import DeviceKernelOp
 from ucutlass.dialects.ucutlass import FusedOp
-from ucutlass.passes.lowering.contraction import read_contraction
-from ucutlass.passes.lowering.elementwise import lower_elementwise
-from ucutlass.passes.lowering.gemm_sm90 import Sm90GemmLowering
-from ucutlass.passes.lowering.rows import lower_rows
 from ucutlass.records import record
 from ucutlass.targets.arch import Architecture
 
@@ -19,8 +16,23 @@ Lowering = Callable[[FusedOp, DeviceKernelOp, Architecture], None]
 
 
 def _gemm_sm90(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
+    from ucutlass.passes.lowering.contraction import read_contraction
+    from ucutlass.passes.lowering.gemm_sm90 import Sm90GemmLowering
+
     assert fused.selection is not None
     Sm90GemmLowering(read_contraction(fused), kernel, fused.selection).build()
+
+
+def _elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
+    from ucutlass.passes.lowering.elementwise import lower_elementwise
+
+    lower_elementwise(fused, kernel, target)
+
+
+def _rows(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
+    from ucutlass.passes.lowering.rows import lower_rows
+
+    lower_rows(fused, kernel, target)
 
 
 @record
@@ -35,8 +47,8 @@ class Family:
 
 FAMILIES: tuple[Family, ...] = (
     Family(("gemm",), _gemm_sm90, ("sm_90a",)),
-    Family(("elementwise", "copy", "movement"), lower_elementwise),
-    Family(("reduction", "rowwise"), lower_rows),
+    Family(("elementwise", "copy", "movement"), _elementwise),
+    Family(("reduction", "rowwise"), _rows),
 )
 
 
