@@ -325,6 +325,31 @@ def bound_names(sizes: Iterable[Dim], conditions: Iterable[Condition]) -> frozen
     return frozenset(bound)
 
 
+_MOST_TERMS = 256
+_MOST_FACTORS = 32
+
+
+def _outgrows(dim: Dim, definitions: Mapping[str, Dim]) -> bool:
+    """Whether `dim` would be out of hand with its names replaced: `A == B * B, B == C * C, …` doubles with each."""
+    terms = 0
+    for monomial, _ in dim.terms:
+        product, factors = 1, 0
+        for atom in monomial:
+            if isinstance(atom, Quotient):
+                if _outgrows(atom.numerator, definitions) or _outgrows(atom.denominator, definitions):
+                    return True
+                factors += 1
+            elif (definition := definitions.get(atom)) is not None:
+                product *= len(definition.terms)
+                factors += max((len(factor) for factor, _ in definition.terms), default=0)
+            else:
+                factors += 1
+        terms += product
+        if terms > _MOST_TERMS or factors > _MOST_FACTORS:
+            return True
+    return False
+
+
 @dataclass(frozen=True)
 class Facts:
     """What is known of the dimension names of one kernel."""
@@ -360,6 +385,8 @@ class Facts:
     def simplify(self, dim: Dim) -> Dim:
         """`dim` with the names that an equation defines replaced by their definitions."""
         for _ in range(len(self._definitions) + 1):
+            if _outgrows(dim, self._definitions):
+                return dim
             replaced = dim.substitute(self._definitions)
             if replaced == dim:
                 return dim

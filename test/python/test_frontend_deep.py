@@ -14,6 +14,8 @@ from ucutlass.frontend.text import SourceError
 HEAD = "kernel k(x: f16[8, 8]) -> f16[8, 8] {\n  "
 
 
+DOUBLING = ", ".join(f"A{i + 1} == A{i} * A{i} + 1" for i in range(40))
+"""Each size is a polynomial of twice the degree of the one before."""
 PRODUCT = " * ".join(f"(M + A{i})" for i in range(20))
 """A million terms, were it multiplied out."""
 
@@ -62,6 +64,7 @@ def test_deep_expressions_work(expression: str) -> None:
         ("kernel k(x: f16[M]) -> f16[M] where M" + " / 2" * 500 + " > 0 { return x }", "UC0104"),
         ("kernel k(x: f16[M]) -> f16[M] where " + "(M + 1) * " * 40 + "(N + 1) > 0 { return x }", None),
         (f"kernel k(x: f16[M]) -> f16[M] where {PRODUCT} > 0 {{ return x }}", "UC0104"),
+        (f"kernel k(x: f16[A0]) -> f16[A0] where {DOUBLING} {{ return x }}", None),
         ("kernel k(x: f16[" + "9" * 10_000 + "]) -> f16[8] { return x }", "UC0119"),
         (HEAD + "return x * " + "9" * 10_000 + ".0 }", "UC0119"),
         (HEAD + "return " + "y" * 100_000 + " }", "UC0201"),
