@@ -1,7 +1,6 @@
 """The cost model orders kernels the way the hardware does where that is known, and the choice is quick.
 
-The model's constants are estimates until they are fitted; what is asserted here are bounds that no constant may break
-and choices that are known to be right on an H200.
+What is asserted here are bounds that no constant may break and choices that are known to be right on an H200.
 """
 
 import time
@@ -86,8 +85,10 @@ def test_the_choice_is_legal_and_never_faster_than_physics(shape: Shape3):
 
 @pytest.mark.parametrize("size", [4096, 8192])
 def test_large_problems_take_the_large_cooperative_tile(size: int):
+    """In whichever orientation, alone or in pairs: all of these were measured within 4 % of the best kernel."""
     config = chosen(gemm_problem(size, size, size))
-    assert (config.schedule, config.tile, config.cluster) == ("cooperative", (128, 256, 64), (2, 1, 1))
+    assert config.schedule == "cooperative" and config.tile in ((128, 256, 64), (256, 128, 64))
+    assert config.cluster in ((1, 1, 1), (2, 1, 1), (1, 2, 1))
 
 
 def test_few_rows_go_to_the_short_side_of_the_instruction():
@@ -164,6 +165,28 @@ def test_narrow_instructions_are_less_efficient():
     assert cost[160] < cost[192]
 
 
+def test_stream_k_keeps_tiles_whole_where_the_last_wave_is_half_full():
+    """CUTLASS's own rule: 66 of 132 tiles in the last wave are enough."""
+    partial = Config(tile=(128, 128, 64), cluster=(1, 1, 1), schedule="cooperative", scheduler="stream_k")
+    reductions: list[float] = []
+    for columns in (5, 6):
+        problem = gemm_problem(128 * 11, 128 * columns, 4096)
+        config = next(complete_configs(problem, PLAIN, partial, SM90))
+        reductions.append(predict(problem, PLAIN, config, H200).reduction_us)
+    assert reductions[0] > 0 and reductions[1] == 0
+
+
+def test_the_power_limit_lowers_the_rate_of_long_kernels():
+    """Measured: 767 Tflop/s at 179 us, 666 at 1650 us. No kernel of full waves reaches the peak for long."""
+
+    def rate(m: int, n: int) -> float:
+        problem = gemm_problem(m, n, 8192)
+        return m * n / us(problem, "cooperative", (128, 256, 64), cluster=(2, 1, 1))
+
+    # 12 * 11 and 64 * 33 tiles: full waves of 132 in both.
+    assert 0.75 < rate(128 * 64, 256 * 33) / rate(128 * 12, 256 * 11) < 0.95
+
+
 def test_spills_and_thin_pipelines_are_slow():
     problem = gemm_problem(4096, 4096, 4096)
     assert us(problem, "cooperative", (256, 208, 64)) > 1.5 * us(problem, "cooperative", (256, 192, 64))
@@ -171,7 +194,8 @@ def test_spills_and_thin_pipelines_are_slow():
 
 
 def test_pingpong_hides_the_epilogue():
-    problem = gemm_problem(8192, 8192, 512)
+    """Where the main loop is long enough: a fused activation was measured to take as long as a dozen k steps."""
+    problem = gemm_problem(8192, 8192, 1024)
     partial = Config(tile=(128, 128, 64), cluster=(1, 1, 1))
     costs = {
         s: predict(problem, FUSED, next(complete_configs(problem, FUSED, replace(partial, schedule=s), SM90)), H200)

@@ -33,24 +33,19 @@ NOSMEM_SLOWDOWN = 3.0
 CPASYNC_SLOWDOWN = 1.5
 CONVERSION_SLOWDOWN = 1.3
 """Converting a narrow operand in registers."""
-FUNCTOR_SLOWDOWN = 1.4
 STREAM_K_MIN_TILES = 8
 """At most so many k tiles make stream-k fall back to whole tiles."""
 NON_PERSISTENT_GAP = 600
 """Clocks between two thread blocks on a multiprocessor."""
-STEP_CLOCKS = 40
-"""Waiting at the barriers of one k step."""
 COPIES_PER_CLOCK = 32
 """cp.async instructions that a multiprocessor retires."""
+STREAM_K_MAX_GROUPS = 8
+"""Groups of workers that share a set of tiles."""
 STREAM_K_MIN_STEPS = 8
 """K steps that a stream-k unit has at least."""
-STREAM_K_SLOWDOWN = 1.03
-"""Tiles that are walked in parts share less in L2."""
 CROWDED_REGISTERS = 128
 CROWDED_SLOWDOWN = 1.03
 """Accumulators above this leave little room to overlap."""
-CLUSTER_SLOWDOWN = 0.015
-"""Waiting for neighbours, for each doubling of a cluster."""
 OVERLAP_SHARPNESS = 8
 MAX_BLOCKS = 2
 """Multistage thread blocks that share a multiprocessor."""
@@ -179,10 +174,10 @@ def _bytes(operand: Operand, elements: float) -> float:
     return elements * operand.element.bits / 8
 
 
-def _overlapped(*clocks: float) -> float:
+def _overlapped(*times: float, sharpness: float = OVERLAP_SHARPNESS) -> float:
     """Time of things that go on at once: the longest, and a little more where others take nearly as long."""
-    longest = max(clocks)
-    return longest * sum((c / longest) ** OVERLAP_SHARPNESS for c in clocks) ** (1 / OVERLAP_SHARPNESS)
+    longest = max(times)
+    return longest * sum((t / longest) ** sharpness for t in times) ** (1 / sharpness)
 
 
 def _step_clocks(
@@ -201,8 +196,9 @@ def _step_clocks(
     l2 = shared * running / constants.l2_bytes_per_clock
     latency = constants.memory_latency_clocks / max(1, config.stages - 1)
     clocks = _overlapped(math_clocks * per_sm, port * per_sm, l2, latency)
-    clocks += STEP_CLOCKS
-    clocks *= 1 + CLUSTER_SLOWDOWN * (config.cluster[0] * config.cluster[1]).bit_length()
+    doublings = (config.cluster[0] * config.cluster[1]).bit_length() - 1
+    clocks += constants.step_clocks
+    clocks *= 1 + constants.cluster_slowdown * doublings
     if config.schedule == "multistage" or config.schedule in CPASYNC_SCHEDULES:
         copies = sum(
             elements / max(1, alignment or operand.alignment)
@@ -223,7 +219,7 @@ def _epilogue_clocks(problem: GemmProblem, epilogue: EpilogueSpec, config: Confi
     groups = 1 if config.schedule in (*PINGPONG_SCHEDULES, "warpspecialized", "tma", "cpasync") else 2
     element_clocks = elements / (constants.epilogue_elements_per_clock * groups)
     if not epilogue.is_plain:
-        element_clocks *= FUNCTOR_SLOWDOWN
+        element_clocks *= constants.functor_slowdown
     if config.epilogue == "nosmem":
         element_clocks *= NOSMEM_SLOWDOWN
     moved = sum(_bytes(o, elements) for o in (problem.d, *epilogue.matrices))
@@ -285,6 +281,47 @@ def _running(config: Config, gpu: Gpu, problem: GemmProblem, epilogue: EpilogueS
     return gpu.sm_count * blocks, blocks
 
 
+def _is_divided(shape: _Shape, slots: int) -> bool:
+    """Whether stream-k divides tiles at all: CUTLASS keeps them whole where the last wave is at least half full."""
+    return shape.k_tiles > STREAM_K_MIN_TILES and 0 < 2 * (shape.tiles % slots) < slots
+
+
+def _divided(shape: _Shape, slots: int) -> tuple[int, int, int]:
+    """K steps of a stream-k worker, tiles whose workers wait for one another, and parts of a tile."""
+    whole_waves = max(0, shape.tiles // slots - 1)
+    tiles = shape.tiles - whole_waves * slots
+    workers = max(1, min(slots, tiles * shape.k_tiles // STREAM_K_MIN_STEPS))
+    steps = whole_waves * shape.k_tiles + ceil_div(tiles * shape.k_tiles, workers)
+    parts = max(2, ceil_div(workers, tiles))
+    # Where parts do not end with their tile, a worker's second tile waits for its first: a chain through the group.
+    groups = next(g for g in range(STREAM_K_MAX_GROUPS, 0, -1) if workers % g == 0 and tiles % g == 0)
+    waits = 0 if workers % tiles == 0 else min(parts, tiles // groups - 1)
+    return steps, waits, parts
+
+
+def _throttle(
+    mainloop_us: float, block_steps: float, problem: GemmProblem, config: Config, gpu: Gpu, shape: _Shape
+) -> float:
+    """Factor on all times by which the chip lowers its clock to stay within its power.
+
+    `block_steps` are the k steps of all thread blocks, as if none were idle in the last wave: the clock follows full
+    waves, and is not raised again for the last.
+    """
+    assert config.cluster is not None
+    constants = gpu.model
+    compute = compute_of(kind_of(problem), problem)
+    rate = constants.sustained_tflops * 1e6 * gpu.peak_flops.get(compute, gpu.peak("f16")) / gpu.peak("f16")
+    a_bytes = _bytes(problem.a, shape.tile_m * shape.tile_k)
+    b_bytes = _bytes(problem.b, shape.tile_n * shape.tile_k)
+    # What more than two blocks save by sharing a read is not known.
+    saved = max(a_bytes / 2 if config.cluster[1] > 1 else 0.0, b_bytes / 2 if config.cluster[0] > 1 else 0.0)
+    flops = 2.0 * shape.tile_m * shape.tile_n * shape.tile_k
+    power_us = block_steps * (flops / rate + (a_bytes + b_bytes - saved) / constants.sustained_l2_bytes_per_us)
+    # A short kernel is over before the clock answers.
+    answered = mainloop_us / (mainloop_us + constants.power_delay_us)
+    return _overlapped(mainloop_us, power_us * answered) / mainloop_us
+
+
 def predict(problem: GemmProblem | ConvProblem, epilogue: EpilogueSpec, config: Config, gpu: Gpu) -> CostBreakdown:
     """Predicted time of a complete configuration."""
     gemm = problem.as_gemm() if isinstance(problem, ConvProblem) else problem
@@ -294,7 +331,7 @@ def predict(problem: GemmProblem | ConvProblem, epilogue: EpilogueSpec, config: 
     shape = _shape(gemm, config)
     slots, per_sm = _running(config, gpu, gemm, epilogue)
     slices = min(config.split_k or 1, shape.k_tiles)
-    stream = config.scheduler == "stream_k" and shape.k_tiles > STREAM_K_MIN_TILES and shape.tiles % slots != 0
+    stream = config.scheduler == "stream_k" and _is_divided(shape, slots)
     units = shape.tiles * slices
     running = min(slots, units if not stream else slots)
     busy_per_sm = max(1, min(per_sm, ceil_div(running, gpu.sm_count)))
@@ -306,12 +343,10 @@ def predict(problem: GemmProblem | ConvProblem, epilogue: EpilogueSpec, config: 
     reduction = 0.0
     each = sums / constants.reduction_bytes_per_clock + constants.turnstile_clocks
     if stream:
-        workers = min(slots, shape.tiles * max(1, shape.k_tiles // STREAM_K_MIN_STEPS))
-        steps = ceil_div(shape.tiles * shape.k_tiles, workers) * STREAM_K_SLOWDOWN
         waves = shape.tiles / slots
         outputs = max(1, ceil_div(shape.tiles, slots))
-        # The parts of a tile are added one after another.
-        reduction = max(2, ceil_div(workers, shape.tiles)) * each
+        steps, waits, parts = _divided(shape, slots)
+        reduction = parts * each + waits * constants.turnstile_clocks
     else:
         outputs = ceil_div(units, slots)
         waves = float(outputs)
@@ -334,10 +369,14 @@ def predict(problem: GemmProblem | ConvProblem, epilogue: EpilogueSpec, config: 
     )
     memory_us = bytes_moved / (gpu.memory_bytes_per_s * constants.dram_efficiency) * 1e6
     to_us = 1e6 / constants.clock_hz
-    inside = (prologue + mainloop + exposed + reduction) * to_us
     needs_workspace = slices > 1 or config.scheduler == "stream_k"
     launch = constants.launch_us + (constants.clear_us if needs_workspace else 0.0)
-    us = launch + max(inside, memory_us + prologue * to_us) + 0.1 * min(inside, memory_us)
+    to_us *= _throttle(mainloop * to_us, steps * running, gemm, config, gpu, shape)
+    # Nothing hides the first data and the last results. Blocks of a first wave wait for the same data; later ones have
+    # it fetched while their neighbours compute.
+    alone = prologue + exposed / outputs + reduction
+    inside = (mainloop + exposed * (1 - 1 / outputs)) * to_us
+    us = launch + alone * to_us + _overlapped(inside, memory_us, sharpness=constants.memory_sharpness + outputs - 1)
     return CostBreakdown(
         us=us,
         tiles=shape.tiles,

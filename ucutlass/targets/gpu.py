@@ -59,6 +59,20 @@ class ModelConstants:
     simt_efficiency: float
     spill_slowdown: float
     """Factor on the time of a kernel whose registers spill."""
+    step_clocks: float
+    """Waiting at the barriers of one k step."""
+    cluster_slowdown: float
+    """Share of a k step that goes into waiting for neighbours, for each doubling of a cluster."""
+    functor_slowdown: float
+    """Factor on the work of an epilogue that computes."""
+    memory_sharpness: float
+    """How well computing and memory traffic hide each other: 1 is not at all, large is entirely."""
+    sustained_tflops: float
+    """Rate of f16 products at which the chip reaches its power limit, were nothing moved."""
+    sustained_l2_bytes_per_us: float
+    """Rate of operands from L2 at which it would, were nothing multiplied."""
+    power_delay_us: float
+    """Time after which half of the excess of power has been answered by a lower clock."""
 
 
 @record

@@ -21,6 +21,7 @@ SPACE_LIMIT = 1500
 DIVIDED_SCHEDULES = ("cooperative", "cpasync_cooperative", "multistage")
 MAX_SLICES = 32
 DIVIDED_MARGIN = 1.05
+WIDE_CLUSTER_MARGIN = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,17 @@ def _ordered(config: Config, partial: Config) -> Iterator[Config]:
 
 
 def _key(ranked: Ranked) -> float:
-    """Predicted time; a divided reduction must promise a clear gain: it depends on how blocks happen to meet."""
-    divided = ranked.config.scheduler == "stream_k" or (ranked.config.split_k or 1) > 1
-    return ranked.cost.us * (DIVIDED_MARGIN if divided else 1.0)
+    """Predicted time, with a margin on what must promise a clear gain.
+
+    A divided reduction depends on how blocks happen to meet; clusters of more than two blocks are outside of what the
+    model was fitted to.
+    """
+    config, us = ranked.config, ranked.cost.us
+    if config.scheduler == "stream_k" or (config.split_k or 1) > 1:
+        us *= DIVIDED_MARGIN
+    if config.cluster is not None and config.cluster[0] * config.cluster[1] > 2:
+        us *= WIDE_CLUSTER_MARGIN
+    return us
 
 
 def rank(
