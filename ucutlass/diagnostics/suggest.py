@@ -4,6 +4,7 @@ A leaf: imports only the standard library.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 _LONGEST = 64
 """Nobody mistypes a name longer than this; comparing such names would only cost time."""
@@ -33,6 +34,7 @@ def _plain(word: str) -> str:
     return word.lower().replace("_", "").replace("-", "")
 
 
+@lru_cache(4096)  # a program that misspells a name does so wherever it uses it
 def _score(word: str, candidate: str) -> tuple[int, int] | None:
     """How near a candidate is, the smaller the nearer; None when it is no help."""
     if word.lower() == candidate.lower():

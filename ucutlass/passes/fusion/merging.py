@@ -249,13 +249,12 @@ def _product(dims: Iterable[Dim]) -> Dim:
     return total
 
 
-def _in_order(members: Iterable[UcuOp]) -> list[UcuOp]:
-    def position(op: UcuOp) -> int:
-        block = op.parent
-        assert block is not None
-        return block.get_operation_index(op)
-
-    return sorted(members, key=position)
+def _in_order(members: Sequence[UcuOp]) -> list[UcuOp]:
+    """The members, all of one block, in its order: asking for the index of each would walk the block each time."""
+    block = members[0].parent
+    assert block is not None
+    wanted = set(members)
+    return [op for op in block.ops if op in wanted and isinstance(op, UcuOp)]
 
 
 def merge_groups(partition: Partition) -> None:
