@@ -349,6 +349,46 @@ class ElementwiseKernelOp(MemoryKernelOp):
 
 
 @irdl_op_definition
+class TiledKernelOp(MemoryKernelOp):
+    """`support::TiledKernel`: an element-wise kernel in which operands that lie across the result go through tiles."""
+
+    name = "cutlass.tiled_kernel"
+    CPP: ClassVar[str] = SUPPORT + "TiledKernel"
+    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "elementwise", "tiled")
+
+    functor = operand_def(TYPE)
+    loads = var_operand_def(TYPE)
+    stores = var_operand_def(TYPE)
+    sizes = prop_def(DimsAttr)
+    width = prop_def(IntegerAttr[I64])
+    through = prop_def(DenseArrayBase[I64])
+    """Numbers of the loads that go through tiles."""
+    key = prop_def(IntegerAttr[I64])
+    """Row of the table of loads that tells the dimension along which these have neighbours."""
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = "$functor `loads` `(` $loads `)` `stores` `(` $stores `)` attr-dict"
+
+    def template_arguments(self) -> Sequence[Fragment]:
+        return (
+            str(len(self.sizes.data)),
+            str(self.width.value.data),
+            self.functor,
+            operand_list(self.loads),
+            operand_list(self.stores),
+            index_list(list(self.through.get_values())),
+            str(self.key.value.data),
+        )
+
+    def host_lines(self, name: str, index: int, render: Render) -> list[str]:
+        return [
+            *self._size_lines(f"{name}.sizes", self.sizes, render),
+            *self._operand_lines(f"{name}.loads", self.loads, render),
+            *self._operand_lines(f"{name}.stores", self.stores, render),
+            f"{name}.hw_info = hardware;",
+        ]
+
+
+@irdl_op_definition
 class StageOp(CppTypeOp):
     """`support::Stage`: one reduction over a row, of what a functor gives for the values with these numbers."""
 
@@ -483,6 +523,7 @@ MEMORY = (
     SizeOp,
     StoreOp,
     ElementwiseKernelOp,
+    TiledKernelOp,
     StageOp,
     MapOp,
     RowKernelOp,

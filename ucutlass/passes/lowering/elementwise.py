@@ -1,18 +1,24 @@
 """A group of element-wise operations and data movement to `support::ElementwiseKernel`."""
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Operation
+from collections.abc import Sequence
 
-from ucutlass.dialects.cutlass.memory import ElementwiseKernelOp
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute, Operation
+
+from ucutlass.dialects.cutlass.core import int_array
+from ucutlass.dialects.cutlass.memory import ElementwiseKernelOp, TiledKernelOp
 from ucutlass.dialects.cutlass.program import DeviceKernelOp, EndOp
 from ucutlass.dialects.ucutlass import DimsAttr, FusedOp, UcuOp
 from ucutlass.dialects.ucutlass.base import facts_at
 from ucutlass.dialects.ucutlass.types import TensorType
-from ucutlass.passes.lowering.memory_parts import CPP, Parts, mark_fast, stored_as, vector_width
-from ucutlass.passes.memory.affine import ONE, Atom
-from ucutlass.passes.memory.evaluate import behind, evaluate, space_of
-from ucutlass.passes.memory.expression import Gathered, Read
+from ucutlass.passes.lowering.memory_parts import CPP, Parts, mark_fast, rows_of, stored_as, vector_width
+from ucutlass.passes.memory.affine import ONE, Atom, IndexMap
+from ucutlass.passes.memory.evaluate import Evaluation, behind, evaluate, space_of
+from ucutlass.passes.memory.expression import Gathered, Leaf, Read
 from ucutlass.targets.arch import Architecture
+
+LEAST_TILE = 16
+"""Elements of a dimension below which tiles of 64 stay mostly empty."""
 
 
 def operations_of(fused: FusedOp) -> list[UcuOp]:
@@ -44,12 +50,48 @@ def lower_elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architectu
         for leaf in leaves
         if isinstance(leaf, Read | Gathered) and isinstance(leaf.tensor.type, TensorType) and leaf.tensor.type.rank
     ]
-    op: Operation = ElementwiseKernelOp.build(
-        operands=[functor, loads, stores],
-        properties={
-            "sizes": DimsAttr(tuple(a.size for a in atoms)),
-            "width": IntegerAttr(vector_width([*read, *elements]), i64),
-        },
-        result_types=[CPP],
-    )
+    properties: dict[str, Attribute] = {
+        "sizes": DimsAttr(tuple(a.size for a in atoms)),
+        "width": IntegerAttr(vector_width([*read, *elements]), i64),
+    }
+    first = tuple(space.places_of(stored[0])[dim] for dim in orders[0])
+    through = _through(space, leaves, nearest_atom(space, types[0], first))
+    if through:
+        properties["through"] = int_array(through)
+        properties["key"] = IntegerAttr(sum(rows_of(leaf) for leaf in leaves[: through[0]]), i64)
+    kind = TiledKernelOp if through else ElementwiseKernelOp
+    op: Operation = kind.build(operands=[functor, loads, stores], properties=properties, result_types=[CPP])
     parts.end(EndOp.build(operands=[parts.add(op, "kernel")]))
+
+
+def nearest_atom(space: Evaluation, type_: Attribute, places: IndexMap) -> int | None:
+    """The atom along which a tensor's neighbours in memory lie, None where no atom steps from one to the next."""
+    assert isinstance(type_, TensorType)
+    for dim in reversed(type_.order):
+        long = [(c, i) for i, c in places[dim].terms if not space.facts.equal(space.atoms[i].size, ONE)]
+        if long:
+            return next((i for c, i in long if c == ONE), None)
+    return None
+
+
+def _through(space: Evaluation, leaves: Sequence[Leaf], along: int | None) -> list[int]:
+    """The loads whose neighbours lie along another atom than the result's, the same one for all."""
+    found: list[int] = []
+    across: int | None = None
+    for i, leaf in enumerate(leaves):
+        if along is None or not isinstance(leaf, Read) or leaf.bounds or leaf.is_flat:
+            continue
+        nearest = nearest_atom(space, leaf.tensor.type, leaf.places)
+        depends = {atom for place in leaf.places for atom in place.atoms}
+        if nearest is None or nearest == along or along not in depends:
+            continue
+        if across in (None, nearest) and _is_long(space, nearest) and _is_long(space, along):
+            across = nearest
+            found.append(i)
+    return found
+
+
+def _is_long(space: Evaluation, atom: int) -> bool:
+    """Whether a dimension can fill a good part of a tile."""
+    size = space.facts.simplify(space.atoms[atom].size)
+    return not size.is_static or size.value >= LEAST_TILE

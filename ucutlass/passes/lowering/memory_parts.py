@@ -253,3 +253,16 @@ def vector_width(elements: Sequence[ElementType]) -> int:
     """Neighbours that one thread takes: 16 bytes of the narrowest operand, at most 32 of the widest."""
     sizes = [element_bytes(e) for e in elements] or [4]
     return max(min(16 // min(sizes), 32 // max(sizes)), 1)
+
+
+def rows_of(leaf: Leaf) -> int:
+    """Rows of the table of operands that a load takes."""
+    match leaf:
+        case Read():
+            return 1 + len(leaf.bounds)
+        case Gathered():
+            return 2
+        case Coordinate():
+            return 1
+        case Length() | Reduced():
+            return 0

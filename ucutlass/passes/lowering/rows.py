@@ -26,6 +26,7 @@ from ucutlass.passes.lowering.memory_parts import (
     element_bytes,
     leaves_of,
     mark_fast,
+    rows_of,
     stored_as,
     vector_width,
 )
@@ -273,7 +274,7 @@ class RowLowering:
 
     @property
     def _key_row(self) -> int:
-        return sum(_rows(leaf) for leaf in self.loads[: self._key])
+        return sum(rows_of(leaf) for leaf in self.loads[: self._key])
 
     @property
     def _is_columns(self) -> bool:
@@ -355,15 +356,3 @@ def _functions(leaf: Leaf) -> tuple[Affine, ...]:
             return (leaf.place,)
         case Length() | Reduced():
             return ()
-
-
-def _rows(leaf: Leaf) -> int:
-    """Rows of the table that a load takes."""
-    match leaf:
-        case Read():
-            return 1 + len(leaf.bounds)
-        case Gathered():
-            return 2
-        case _:
-            return 1
-
