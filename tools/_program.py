@@ -20,11 +20,13 @@ from xdsl.utils.exceptions import (
     UnregisteredConstructException,
     VerifyException,
 )
+from xdsl.utils.frontend import Frontend
 
 from ucutlass.diagnostics.core import Diagnostic, DiagnosticEngine, DiagnosticError, Severity
 from ucutlass.diagnostics.locations import VerifyFailure, report_failure, set_engine, span_of, verify_failure
 from ucutlass.diagnostics.source import SourceFile
 from ucutlass.dialects.ucutlass.kernel import TARGET_ATTRIBUTE, kernels_of, target_of
+from ucutlass.errors import UsageError
 from ucutlass.passes.pipelines import run_passes
 from ucutlass.registry import DIALECTS, FRONTENDS, PASSES, PIPELINES, TARGETS, all_dialects, find
 
@@ -96,6 +98,15 @@ def register_dialects(ctx: Context) -> None:
         ctx.register_dialect(name, factory)
 
 
+def frontend_of(language: str) -> Frontend:
+    """What reads a language, options in braces. Raises UsageError."""
+    spec = parse_spec(language)
+    try:
+        return find(FRONTENDS, "language", spec.name).load().from_spec(spec)
+    except ValueError as error:
+        raise UsageError(f"argument -f: language {spec.name}: {error}", "UC0003") from error
+
+
 def set_target(engine: DiagnosticEngine, module: ModuleOp, arch: str | None) -> None:
     """Let the caller's architecture be the target of a program that names none."""
     if arch is None:
@@ -134,8 +145,7 @@ class Program:
 
     def _parsed(self) -> ModuleOp | None:
         source = self.given.source
-        spec = parse_spec(self.given.language)
-        frontend = find(FRONTENDS, "language", spec.name).load().from_spec(spec)
+        frontend = frontend_of(self.given.language)
         with into(self.engine, source):
             return frontend.parse(self.ctx, BytesIO(source.text.encode("utf-8")), source.name)
         return None

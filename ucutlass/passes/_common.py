@@ -5,11 +5,13 @@ Imports xDSL and the dialect. xDSL copies neither locations nor exact names when
 
 from collections.abc import Iterable, Sequence
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import FusedLoc, LocationAttr, NoneAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ucutlass.dialects.ucutlass.kernel import set_exact_name
+from ucutlass.diagnostics.locations import operation_error
+from ucutlass.dialects.ucutlass.kernel import KernelOp, set_exact_name
 
 
 def is_located(op: Operation) -> bool:
@@ -59,3 +61,9 @@ def retype(value: SSAValue, type_: Attribute) -> SSAValue:
     if name is not None:
         set_exact_name(retyped, name)
     return retyped
+
+
+def not_ready(ctx: Context, kernel: KernelOp, lacks: str, needed: str) -> None:
+    """Report that a pass was asked to work on a kernel that another pass has to prepare first."""
+    message = f"{lacks} in kernel {kernel.sym_name.data}: run {needed} first, or the whole pipeline, -p default"
+    operation_error(ctx, kernel, "UC0704", message, "name")

@@ -23,10 +23,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ucutlass.diagnostics.locations import operation_remark, stop_if_errors
 from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, FusedOp, KernelOp, ReturnOp, UcuOp, YieldOp
 from ucutlass.dialects.ucutlass.base import number_value, param_to_attribute
-from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name
+from ucutlass.dialects.ucutlass.kernel import is_unresolved, kernels_of, set_exact_name
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim
-from ucutlass.passes._common import locate, replace
+from ucutlass.passes._common import locate, not_ready, replace
 from ucutlass.passes.fusion.groups import MATERIALIZE, TRANSPOSE, Decision, Group, Partition, is_free
 from ucutlass.passes.fusion.merging import merge_groups
 from ucutlass.passes.fusion.stores import Copied, Stored, Stores, read_as
@@ -41,6 +41,10 @@ class FusePass(ModulePass):
     name = "fuse"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        stop_if_errors(ctx)
+        for kernel in kernels_of(op):
+            if any(is_unresolved(result) for inner in kernel.walk() for result in inner.results):
+                not_ready(ctx, kernel, "values have no types", "infer")
         stop_if_errors(ctx)
         for kernel in kernels_of(op):
             _tidy(kernel)

@@ -18,6 +18,7 @@ from ucutlass.dialects.cutlass.program import DeviceKernelOp, LaunchOp, ProgramO
 from ucutlass.dialects.ucutlass import FusedOp, KernelOp, UcuOp
 from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name, target_of
 from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.passes._common import not_ready
 from ucutlass.passes.fusion.groups import is_free
 from ucutlass.passes.lowering.families import Lowering, families_of, lowering_of
 from ucutlass.passes.stage_pipeline import PLACEMENT, WORKSPACE
@@ -33,6 +34,9 @@ class LowerToCutlassPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         stop_if_errors(ctx)
         target = target_of(op)
+        for kernel in kernels_of(op):
+            _check_ready(ctx, kernel)
+        stop_if_errors(ctx)
         for kernel in kernels_of(op):
             self._lower(ctx, kernel, target)
         stop_if_errors(ctx)
@@ -73,6 +77,17 @@ class LowerToCutlassPass(ModulePass):
         end.location = kernel.return_op.location
         program.body.block.add_op(end)
         Rewriter.replace_op(kernel, program, [])
+
+
+def _check_ready(ctx: Context, kernel: KernelOp) -> None:
+    """Report what the passes before this one have left undone."""
+    ops = list(kernel.body.block.ops)
+    if any(isinstance(op, UcuOp) and not is_free(op) for op in ops):
+        not_ready(ctx, kernel, "operations are not cut into kernels", "fuse")
+    elif any(isinstance(op, FusedOp) and op.kind.data == "gemm" and op.selection is None for op in ops):
+        not_ready(ctx, kernel, "a contraction has no configuration", "select-config")
+    elif WORKSPACE not in kernel.attributes:
+        not_ready(ctx, kernel, "intermediates have no place", "stage-pipeline")
 
 
 def _device_kernel(group: FusedOp, name: str, index: int, lowering: Lowering, target: Architecture) -> DeviceKernelOp:
