@@ -3,7 +3,8 @@
 import json
 
 from xdsl.dialects.builtin import ArrayAttr, UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ucutlass.backend.cuda.device import DevicePrinter
 from ucutlass.backend.cuda.fragments import render, size
@@ -43,7 +44,7 @@ class HostPrinter:
         self.intermediates: list[tuple[_Tensor, Dim]] = []
         for launch in program.launches:
             placement = launch.attributes["placement"]
-            assert isinstance(placement, ArrayAttr)
+            assert isa(placement, ArrayAttr[Attribute])
             for value, place in zip(launch.outputs, placement, strict=True):
                 if not isinstance(place, UnitAttr):
                     assert isinstance(place, DimsAttr)
@@ -88,7 +89,7 @@ class HostPrinter:
         launches = self.program.launches
         fields = [f"  {self._device(n).kernel_type}::Arguments arguments_{i};" for i, n in enumerate(launches)]
         body = [*self._bindings(), *self._size_checks()]
-        for i, launch in enumerate(launches):
+        for launch in launches:
             body.extend(self._launch_checks(launch))
         body.extend(self._empty())
         body.append("if (int status = call.device(hardware)) return status;")
@@ -142,11 +143,12 @@ class HostPrinter:
         return lines
 
     def _size_checks(self) -> list[str]:
-        return [
-            f'if (int status = call.sizes("{t.name}", {t.cpp}, {{{", ".join(size(d) for d in t.type.dims)}}})) return status;'
-            for t in (*self.arguments, *self.results)
-            if t.type.rank
-        ]
+        lines: list[str] = []
+        for tensor in (*self.arguments, *self.results):
+            sizes = ", ".join(size(dim) for dim in tensor.type.dims)
+            if sizes:
+                lines.append(f'if (int status = call.sizes("{tensor.name}", {tensor.cpp}, {{{sizes}}})) return status;')
+        return lines
 
     def _launch_tensors(self, launch: LaunchOp) -> dict[SSAValue, SSAValue]:
         """The device kernel's arguments to the program's tensors."""
@@ -193,9 +195,8 @@ class HostPrinter:
             strides = ", ".join(size(packed[i]) for i in range(len(dims)))
             lines.append(f"int64_t const {tensor.cpp}_sizes[] = {{{sizes}}};")
             lines.append(f"int64_t const {tensor.cpp}_strides[] = {{{strides}}};")
-            lines.append(
-                f"ucutlass_tensor const {tensor.cpp} = {{workspace + ({size(offset)}), {tensor.cpp}_sizes, {tensor.cpp}_strides}};"
-            )
+            members = f"workspace + ({size(offset)}), {tensor.cpp}_sizes, {tensor.cpp}_strides"
+            lines.append(f"ucutlass_tensor const {tensor.cpp} = {{{members}}};")
         if self.intermediates:
             total = self.program.attributes["workspace"]
             assert isinstance(total, DimsAttr)
@@ -215,22 +216,25 @@ class HostPrinter:
             f'"{device.namespace}", {name})) return status;',
         ]
 
+    def _launch_lines(self, index: int, launch: LaunchOp) -> list[str]:
+        device, stream = self._device(launch), "static_cast<cudaStream_t>(stream)"
+        workspace = f"static_cast<char*>(workspace) + plan.workspace_{index}"
+        arguments = (
+            f'call, device_{device.namespace}(), "{device.namespace}", plan.arguments_{index}, {workspace}, {stream}'
+        )
+        function = f"launch_{device.kernel.launched.LAUNCHER}<{device.kernel_type}>"
+        return [
+            f"if (int status = call.zero(plan.zeros_{index}, plan.zeros_bytes_{index}, {stream})) return status;",
+            f"if (int status = {function}({arguments})) return status;",
+        ]
+
     # The exported functions
 
     def entry_lines(self) -> list[str]:
         """The C functions."""
         capability = self.program.target.data.removeprefix("sm_").rstrip("a")
         major, minor = capability[:-1], capability[-1]
-        zeros = [
-            f"if (int status = call.zero(plan.zeros_{i}, plan.zeros_bytes_{i}, static_cast<cudaStream_t>(stream))) return status;"
-            for i in range(len(self.program.launches))
-        ]
-        launches = [
-            f"if (int status = launch_{self._device(n).kernel.launched.LAUNCHER}<{self._device(n).kernel_type}>(call, device_{self._device(n).namespace}(), "
-            f'"{self._device(n).namespace}", plan.arguments_{i}, static_cast<char*>(workspace) + plan.workspace_{i}, '
-            f"static_cast<cudaStream_t>(stream))) return status;"
-            for i, n in enumerate(self.program.launches)
-        ]
+        launches = [line for i, launch in enumerate(self.program.launches) for line in self._launch_lines(i, launch)]
         start = [
             "  using namespace ucutlass_@CONTENT@;",
             f'  Call const call("{self.program.sym_name.data}", {major}, {minor}, message);',
@@ -239,7 +243,9 @@ class HostPrinter:
         visible = '[[gnu::visibility("default")]]'
         tensors = "ucutlass_tensor const* tensors, int count"
         return [
-            f"{visible} char const* {self.symbol}_describe(void) {{ return ucutlass_@CONTENT@::kDescription_{self.symbol}; }}",
+            f"{visible} char const* {self.symbol}_describe(void) {{",
+            f"  return ucutlass_@CONTENT@::kDescription_{self.symbol};",
+            "}",
             "",
             f"{visible} int {self.symbol}_can_implement({tensors}, char const** message) {{",
             *start,
@@ -253,13 +259,13 @@ class HostPrinter:
             "  return status;",
             "}",
             "",
-            f"{visible} int {self.symbol}({tensors}, void* workspace, size_t workspace_bytes, void* stream,",
-            "    char const** message) {",
+            f"{visible} int {self.symbol}(",
+            f"    {tensors}, void* workspace, size_t workspace_bytes, void* stream, char const** message) {{",
             *start,
             "  if (int status = plan.make(call, tensors, count, static_cast<char*>(workspace))) return status;",
             "  if (plan.empty) return kOk;",
             "  if (int status = call.workspace(workspace, workspace_bytes, plan.workspace_bytes)) return status;",
-            *(f"  {line}" for pair in zip(zeros, launches, strict=True) for line in pair),
+            *(part for line in launches for part in wrapped(f"  {line}")),
             "  return kOk;",
             "}",
         ]

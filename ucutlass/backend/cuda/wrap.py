@@ -4,14 +4,16 @@ WIDTH = 120
 
 
 def wrapped(line: str, indent: int = 4) -> list[str]:
-    """The line, or several where it is longer than the width: broken after top-level commas of its outermost
-    brackets."""
+    """The line, or several where it is longer than the width: broken after the commas of the first brackets
+    that have any."""
     if len(line) <= WIDTH:
         return [line]
-    opening = min((i for i in (line.find("<"), line.find("{"), line.find("(")) if i >= 0), default=-1)
-    if opening < 0:
+    splits = ((i, _pieces(line[i + 1 :])) for i, character in enumerate(line) if character in "<{(")
+    split = next((s for s in splits if len(s[1]) > 1), None)
+    if split is None:
         return [line]
-    head, pieces = line[: opening + 1], _pieces(line[opening + 1 :])
+    opening, pieces = split
+    head = line[: opening + 1]
     margin = " " * (len(line) - len(line.lstrip()) + indent)
     lines, current = [head], margin
     for piece in pieces:
