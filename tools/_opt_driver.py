@@ -5,6 +5,7 @@ parts of a file, collecting what is wrong with each and writing only what is rig
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from io import BytesIO, StringIO
@@ -47,6 +48,9 @@ from ucutlass.diagnostics.source import SourceFile
 from ucutlass.errors import MachineError, UsageError
 from ucutlass.frontend.sources import record_sources
 from ucutlass.registry import FRONTENDS, PASSES, TARGETS
+
+_EMPTY = re.compile(r"(?:\s|(?://|#)[^\n]*)*")
+"""A part of the input with comments only."""
 
 _MAX_FIX_ROUNDS = 10
 """Mending one error uncovers the next, as past a syntax error; each round mends all that are known."""
@@ -230,6 +234,8 @@ class Driver(xDSLOptMain):
         everything.add_source(given.source)
         outputs: list[str | None] = []
         parts = split(given.source) if self.args.split_input_file else [given.source]
+        # What stands before the first separator and after the last is often a comment, or nothing.
+        parts = [part for part in parts if not _EMPTY.fullmatch(part.text)] or parts[:1]
         for index, part in enumerate(parts):
             self.engine = DiagnosticEngine(max_errors=0)
             self.engine.add_source(part)

@@ -146,6 +146,14 @@ def test_a_byte_order_mark_can_be_mended(here: Path) -> None:
     assert path.read_text(encoding="utf-8") == SMALL
 
 
+def test_parts_without_a_program_are_passed_over(here: Path) -> None:
+    (here / "parts.ucu").write_text(f"# what this is\n# -----\n{MISSPELT}# -----\n\n# -----\n{SMALL}# -----\n")
+    failed(call(opt.main, "--split-input-file", "parts.ucu"), INPUT, "parts.ucu:4:10: error: there is no operation")
+    called = call(opt.main, "--split-input-file", "--emit=ucu", "-", stdin=f"{SMALL}# -----\n{SMALL}# -----\n")
+    assert (called.code, called.out.count("kernel"), called.out.count("-----")) == (0, 2, 1)
+    failed(call(opt.main, "--split-input-file", "-", stdin="# -----\n"), INPUT, "the file has no kernel")
+
+
 # Flags ---------------------------------------------------------------------------------------------------------------
 
 
