@@ -8,6 +8,7 @@ from ucutlass.dialects.ucutlass.attributes import SETTERS, ConfigAttr, SetterArg
 from ucutlass.dialects.ucutlass.attributes import Setter as SetterRow
 from ucutlass.dialects.ucutlass.operations import rows_called
 from ucutlass.dialects.ucutlass.spec import OpSpec
+from ucutlass.element_types import ELEMENT_TYPES
 from ucutlass.frontend.ast import Argument, Call, Name, Number, Setter, View, Word
 from ucutlass.frontend.constants import described
 from ucutlass.frontend.report import Reporter
@@ -186,7 +187,11 @@ class SetterReader:
             return node.text
         if isinstance(node, Name):
             message = f".{row.spelling} cannot be '{node.text}'"
-            self.report.unknown("UC0206", node, message, wanted.words, ELEMENT_ALIASES, listed=True)
+            # A type that exists is no misspelling of another one.
+            if node.text in ELEMENT_TYPES:
+                self.report.error("UC0206", node, f"{message}; expected one of {', '.join(wanted.words)}")
+            else:
+                self.report.unknown("UC0206", node, message, wanted.words, ELEMENT_ALIASES, listed=True)
         else:
             words = ", ".join(wanted.words)
             message = f"'{wanted.name}' of .{row.spelling} is one of {words}, found {described(node)}"
