@@ -4,6 +4,7 @@ On the device two approximate instructions stand in for `exp2f` and the division
 """
 
 import subprocess
+from array import array
 from pathlib import Path
 
 import pytest
@@ -42,9 +43,8 @@ def evaluate(folder: Path, expression: str, x: Tensor) -> Tensor:
     source.write_text(header + prelude([expression]) + MAIN.replace("EXPRESSION", expression))
     program = folder / "fast"
     subprocess.run(["g++", "-O1", "-std=c++17", str(source), "-o", str(program)], check=True)
-    found = subprocess.run(
-        [program], input=bytes(x.contiguous().view(torch.uint8).tolist()), capture_output=True, check=True
-    ).stdout
+    values = [float(value) for value in x]
+    found = subprocess.run([program], input=array("f", values).tobytes(), capture_output=True, check=True).stdout
     return torch.frombuffer(bytearray(found), dtype=torch.float32)
 
 
