@@ -32,6 +32,7 @@ from ucutlass.passes.fusion.merging import merge_groups
 from ucutlass.passes.fusion.stores import Copied, Stored, Stores, read_as
 
 SPLIT, SLICE = OPERATIONS["split"], OPERATIONS["slice"]
+MEAN, LAYOUT = OPERATIONS["mean"], OPERATIONS["to_layout"]
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,30 @@ def _tidy(kernel: KernelOp) -> None:
             replace(op, ConstantOp.of(number))
         elif isinstance(op, SPLIT):
             _slice_pieces(op)
+        elif isinstance(op, UcuOp) and op.spec.name.startswith("adaptive_avg_pool"):
+            _average_all(op)
     for op in reversed(list(kernel.body.block.ops)):
         if not isinstance(op, ReturnOp) and not any(result.uses for result in op.results):
             Rewriter.erase_op(op)
+
+
+def _average_all(pool: UcuOp) -> None:
+    """The average of everything is a mean, which many threads share."""
+    operand, result = pool.operands[0], pool.results[0]
+    sizes = pool.params()["size"]
+    assert isinstance(operand.type, TensorType) and isinstance(result.type, TensorType)
+    assert isinstance(sizes, tuple)
+    if any(size != Dim.of(1) for size in sizes):
+        return
+    rank = int(pool.spec.name[-2])
+    dims = tuple(Dim.of(operand.type.rank - rank + i) for i in range(rank))
+    params = {"dim": dims, "keepdim": True}
+    properties = {name: param_to_attribute(MEAN.SPEC.param(name), value) for name, value in params.items()}
+    means = [MEAN.build(operands=[operand], properties=properties, result_types=[result.type.with_dims(result.type.dims)])]
+    if not result.type.layout.is_row:
+        layout = {"layout": param_to_attribute(LAYOUT.SPEC.param("layout"), result.type.order)}
+        means.append(LAYOUT.build(operands=[means[0].results[0]], properties=layout, result_types=[result.type]))
+    replace(pool, means)
 
 
 def _slice_pieces(split: UcuOp) -> None:

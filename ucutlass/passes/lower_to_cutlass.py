@@ -18,6 +18,7 @@ from ucutlass.dialects.cutlass.program import DeviceKernelOp, LaunchOp, ProgramO
 from ucutlass.dialects.ucutlass import FusedOp, KernelOp, UcuOp
 from ucutlass.dialects.ucutlass.kernel import kernels_of, set_exact_name, target_of
 from ucutlass.dialects.ucutlass.types import TensorType
+from ucutlass.dims import Condition
 from ucutlass.passes._common import not_ready
 from ucutlass.passes.fusion.groups import is_free
 from ucutlass.passes.lowering.families import Lowering, families_of, lowering_of
@@ -51,7 +52,7 @@ class LowerToCutlassPass(ModulePass):
         results = _result_names(kernel)
         source = kernel.attributes.get("source")
         text = source.data if isinstance(source, StringAttr) else ""
-        program = ProgramOp.of(name, arguments, results, text, target, kernel.where.data)
+        program = ProgramOp.of(name, arguments, results, text, target, (*kernel.where.data, *_needs(kernel)))
         program.location = kernel.location
         program.attributes[WORKSPACE] = kernel.attributes[WORKSPACE]
         values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, program.body.block.args, strict=True))
@@ -88,6 +89,12 @@ def _check_ready(ctx: Context, kernel: KernelOp) -> None:
         not_ready(ctx, kernel, "a contraction has no configuration", "select-config")
     elif WORKSPACE not in kernel.attributes:
         not_ready(ctx, kernel, "intermediates have no place", "stage-pipeline")
+
+
+def _needs(kernel: KernelOp) -> list[Condition]:
+    """What operations need of dynamic sizes beyond what the program says: the launcher checks it, too."""
+    needs = [need for op in kernel.walk() if isinstance(op, UcuOp) for need in op.needs(kernel.facts)]
+    return [need for need in dict.fromkeys(needs) if need not in kernel.where.data]
 
 
 def _device_kernel(group: FusedOp, name: str, index: int, lowering: Lowering, target: Architecture) -> DeviceKernelOp:

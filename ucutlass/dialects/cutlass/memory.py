@@ -225,6 +225,55 @@ class GatheredLoadOp(_TensorOperandOp):
 
 
 @irdl_op_definition
+class PooledLoadOp(_TensorOperandOp):
+    """`support::PooledLoad`: a tensor of which the largest value or the average of a window is read.
+
+    The windows slide over at most three dimensions; where there are fewer, the first ones are of size 1.
+    """
+
+    name = "cutlass.pooled_load"
+    CPP: ClassVar[str] = SUPPORT + "PooledLoad"
+    compute = prop_def(Attribute)
+    kind = prop_def(StringAttr)
+    starts = prop_def(ArrayAttr[DimsAttr])
+    """Where the windows begin, as affine functions; for averages to a given size, the number of the window."""
+    windows = prop_def(ArrayAttr[DimsAttr])
+    """For each windowed dimension of the tensor: its number, taps, dilation, padding."""
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$tensor attr-dict `:` type($tensor)"
+
+    WINDOWS: ClassVar[int] = 3
+
+    def template_arguments(self) -> Sequence[Fragment]:
+        kernels = [window.data[1] for window in self.windows]
+        known = [str(k.value) if k.is_static and self.kind.data != "kAverageTo" else "0" for k in kernels]
+        return (
+            stored_spelling(tensor_type(self.tensor).element_type),
+            element_of(self.compute).cutlass,
+            f"{SUPPORT}Pooling::{self.kind.data}",
+            *["1"] * (self.WINDOWS - len(known)),
+            *known,
+        )
+
+    def arguments(self) -> Fragment:
+        missing = self.WINDOWS - len(self.windows)
+        rank = self.rank.value.data
+        starts = [Row("0", ["0"] * rank)] * missing + [number_row(s) for s in self.starts]
+        windows: list[Fragment] = [Braces(("0", "1", "1", "1", "0"))] * missing
+        dims = tensor_type(self.tensor).dims
+        for window in self.windows:
+            dim, kernel, dilation, padding = window.data
+            along = tuple(Dim.of(int(i == dim.value)) for i in range(len(dims)))
+            parts = (Steps(self.tensor, along), *(SizeOf(d) for d in (dims[dim.value], kernel, dilation, padding)))
+            windows.append(Braces(parts))
+        plain = self._operand(Data(self.tensor), "nullptr", [self._place(), *starts])
+        return Braces((plain, Braces(tuple(windows))))
+
+    def checks(self) -> Sequence[Check]:
+        return self._read_checks()
+
+
+@irdl_op_definition
 class CoordinateOp(OperandOp):
     """`support::Coordinate`: an affine function of the coordinates as a value."""
 
@@ -320,7 +369,7 @@ class ElementwiseKernelOp(MemoryKernelOp):
 
     name = "cutlass.elementwise_kernel"
     CPP: ClassVar[str] = SUPPORT + "ElementwiseKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "elementwise")
+    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "elementwise")
 
     functor = operand_def(TYPE)
     loads = var_operand_def(TYPE)
@@ -354,7 +403,7 @@ class TiledKernelOp(MemoryKernelOp):
 
     name = "cutlass.tiled_kernel"
     CPP: ClassVar[str] = SUPPORT + "TiledKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "elementwise", "tiled")
+    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "elementwise", "tiled")
 
     functor = operand_def(TYPE)
     loads = var_operand_def(TYPE)
@@ -440,7 +489,7 @@ class RowKernelOp(MemoryKernelOp):
 
     name = "cutlass.row_kernel"
     CPP: ClassVar[str] = SUPPORT + "RowKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "rows")
+    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "rows")
     REGISTERS: ClassVar[int] = 1
     SHARED: ClassVar[int] = 2
     STREAMED: ClassVar[int] = 4
@@ -513,12 +562,61 @@ class RowKernelOp(MemoryKernelOp):
         ]
 
 
+@irdl_op_definition
+class ScanKernelOp(MemoryKernelOp):
+    """`support::ScanKernel`: accumulates along the last dimension of the iteration space."""
+
+    name = "cutlass.scan_kernel"
+    CPP: ClassVar[str] = SUPPORT + "ScanKernel"
+    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "scan")
+
+    accumulated = operand_def(TYPE)
+    map = operand_def(TYPE)
+    loads = var_operand_def(TYPE)
+    stores = var_operand_def(TYPE)
+    sizes = prop_def(DimsAttr)
+    """Those that stay, then the one that is scanned."""
+    width = prop_def(IntegerAttr[I64])
+    columns = prop_def(BoolAttr)
+    """Whether neighbours in memory lie in different rows."""
+    key = prop_def(IntegerAttr[I64])
+    """Row of the table of loads after which dimensions are ordered."""
+    kind = prop_def(StringAttr)
+    compute = prop_def(Attribute)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = "$accumulated `map` `(` $map `)` `loads` `(` $loads `)` `stores` `(` $stores `)` attr-dict"
+
+    def template_arguments(self) -> Sequence[Fragment]:
+        return (
+            str(len(self.sizes.data) - 1),
+            str(self.width.value.data),
+            "true" if self.columns.value.data else "false",
+            str(self.key.value.data),
+            f"{SUPPORT}{self.kind.data}<{element_of(self.compute).cutlass}>",
+            operand_list(self.loads),
+            self.accumulated,
+            self.map,
+            operand_list(self.stores),
+        )
+
+    def host_lines(self, name: str, index: int, render: Render) -> list[str]:
+        *outer, length = self.sizes.data
+        return [
+            *self._size_lines(f"{name}.outer_sizes", DimsAttr(tuple(outer)), render),
+            f"{name}.length = {render(SizeOf(length))};",
+            *self._operand_lines(f"{name}.loads", self.loads, render),
+            *self._operand_lines(f"{name}.stores", self.stores, render),
+            f"{name}.hw_info = hardware;",
+        ]
+
+
 MEMORY = (
     MapFunctorOp,
     MapYieldOp,
     LoadOp,
     BoundedLoadOp,
     GatheredLoadOp,
+    PooledLoadOp,
     CoordinateOp,
     SizeOp,
     StoreOp,
@@ -527,4 +625,5 @@ MEMORY = (
     StageOp,
     MapOp,
     RowKernelOp,
+    ScanKernelOp,
 )

@@ -17,7 +17,7 @@ from ucutlass.passes.fusion.groups import MATERIALIZE, Decision, Group, Partitio
 from ucutlass.passes.memory.affine import NotExpressible
 from ucutlass.passes.memory.evaluate import evaluate, needs_rows, space_of
 
-KINDS = frozenset(("elementwise", "movement", "reduction", "rowwise"))
+KINDS = frozenset(("elementwise", "movement", "pool", "reduction", "rowwise", "scan"))
 """Families whose groups are merged."""
 
 MOST_TENSORS = 24
@@ -100,8 +100,9 @@ class Merging:
 
     def _space_sizes(self, members: Sequence[UcuOp]) -> tuple[Dim, ...]:
         reduction = next((op for op in members if needs_rows(op)), None)
+        scan = next((op for op in members if op.spec.family == "scan"), None)
         if reduction is None:
-            return _sizes(stored_values(members)[0])
+            return _sizes(stored_values(members)[0] if scan is None else scan.results[0])
         x = reduction.operand_values()["x"]
         assert isinstance(x, SSAValue)
         return _sizes(x)
@@ -177,7 +178,7 @@ class Merging:
 
     def _name(self, group: Group) -> None:
         group.members[:] = _in_order(group.members)
-        reduction = next((op for op in group.members if needs_rows(op)), None)
+        reduction = next((op for op in group.members if needs_rows(op) or op.spec.family == "scan"), None)
         computed = next((op for op in group.members if op.spec.is_elementwise), None)
         if reduction is not None:
             group.root, group.kind = reduction, reduction.spec.family

@@ -14,7 +14,7 @@ from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.passes.lowering.memory_parts import CPP, Parts, mark_fast, rows_of, stored_as, vector_width
 from ucutlass.passes.memory.affine import ONE, Atom, IndexMap
 from ucutlass.passes.memory.evaluate import Evaluation, behind, evaluate, space_of
-from ucutlass.passes.memory.expression import Gathered, Leaf, Read
+from ucutlass.passes.memory.expression import Gathered, Leaf, Pooled, Read
 from ucutlass.targets.arch import Architecture
 
 LEAST_TILE = 16
@@ -48,14 +48,16 @@ def lower_elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architectu
     read = [
         leaf.tensor.type.element
         for leaf in leaves
-        if isinstance(leaf, Read | Gathered) and isinstance(leaf.tensor.type, TensorType) and leaf.tensor.type.rank
+        if isinstance(leaf, Read | Gathered | Pooled) and isinstance(leaf.tensor.type, TensorType) and leaf.tensor.type.rank
     ]
+    along = nearest_atom(space, types[0], tuple(space.places_of(stored[0])[dim] for dim in orders[0]))
+    # Neighbours with windows of their own are best different threads'.
+    slides = any(along in w.start.atoms for leaf in leaves if isinstance(leaf, Pooled) for w in leaf.windows)
     properties: dict[str, Attribute] = {
         "sizes": DimsAttr(tuple(a.size for a in atoms)),
-        "width": IntegerAttr(vector_width([*read, *elements]), i64),
+        "width": IntegerAttr(1 if slides else vector_width([*read, *elements]), i64),
     }
-    first = tuple(space.places_of(stored[0])[dim] for dim in orders[0])
-    through = _through(space, leaves, nearest_atom(space, types[0], first))
+    through = [] if slides else _through(space, leaves, along)
     if through:
         properties["through"] = int_array(through)
         properties["key"] = IntegerAttr(sum(rows_of(leaf) for leaf in leaves[: through[0]]), i64)

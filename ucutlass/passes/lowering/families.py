@@ -35,6 +35,12 @@ def _rows(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
     lower_rows(fused, kernel, target)
 
 
+def _scan(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
+    from ucutlass.passes.lowering.scan import lower_scan
+
+    lower_scan(fused, kernel, target)
+
+
 @record
 class Family:
     """One row of the table."""
@@ -47,8 +53,9 @@ class Family:
 
 FAMILIES: tuple[Family, ...] = (
     Family(("gemm",), _gemm_sm90, ("sm_90a",)),
-    Family(("elementwise", "copy", "movement"), _elementwise),
+    Family(("elementwise", "copy", "movement", "pool"), _elementwise),
     Family(("reduction", "rowwise"), _rows),
+    Family(("scan",), _scan),
 )
 
 

@@ -7,7 +7,7 @@ their first use.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ucutlass.dialects.cutlass.core import CppType
@@ -19,6 +19,7 @@ from ucutlass.dialects.cutlass.memory import (
     LoadOp,
     MapFunctorOp,
     MapYieldOp,
+    PooledLoadOp,
     SizeOp,
     StoreOp,
     access_attr,
@@ -40,8 +41,10 @@ from ucutlass.passes.memory.expression import (
     Leaf,
     Length,
     Number,
+    Pooled,
     Read,
     Reduced,
+    Scanned,
     scalar_type,
 )
 
@@ -216,13 +219,24 @@ class Parts:
                 }
                 operands = [self.tensors[leaf.tensor], self.tensors[leaf.index]]
                 op = GatheredLoadOp.build(operands=operands, properties=properties, result_types=[CPP])
+            case Pooled():
+                windows = [(Dim.of(w.dim), w.kernel, w.dilation, w.padding) for w in leaf.windows]
+                properties = {
+                    "compute": compute,
+                    "access": self.access(leaf.places, atoms),
+                    "rank": rank,
+                    "kind": StringAttr(leaf.kind),
+                    "starts": access_attr([self.row(w.start, atoms) for w in leaf.windows]),
+                    "windows": access_attr(windows),
+                }
+                op = PooledLoadOp.build(operands=[self.tensors[leaf.tensor]], properties=properties, result_types=[CPP])
             case Coordinate():
                 row = DimsAttr(self.row(leaf.place, atoms))
                 op = CoordinateOp.build(properties={"place": row}, result_types=[CPP])
             case Length():
                 op = SizeOp.build(properties={"compute": compute, "size": DimsAttr((length,))}, result_types=[CPP])
-            case Reduced():
-                raise AssertionError("results of reductions are not loaded")
+            case Reduced() | Scanned():
+                raise AssertionError("what a kernel computes is not loaded")
         return self.add(op, name)
 
     def store(self, output: int, places: IndexMap, atoms: Sequence[int]) -> SSAValue:
@@ -262,7 +276,24 @@ def rows_of(leaf: Leaf) -> int:
             return 1 + len(leaf.bounds)
         case Gathered():
             return 2
+        case Pooled():
+            return 1 + PooledLoadOp.WINDOWS
         case Coordinate():
             return 1
-        case Length() | Reduced():
+        case Length() | Reduced() | Scanned():
             return 0
+
+
+def functions_of(leaf: Leaf) -> tuple[Affine, ...]:
+    """The affine functions that a leaf depends on."""
+    match leaf:
+        case Read():
+            return (*leaf.places, *(bound.place for bound in leaf.bounds))
+        case Gathered():
+            return (*leaf.places, *leaf.index_places)
+        case Pooled():
+            return (*leaf.places, *(window.start for window in leaf.windows))
+        case Coordinate():
+            return (leaf.place,)
+        case Length() | Reduced() | Scanned():
+            return ()

@@ -24,22 +24,22 @@ from ucutlass.passes.lowering.memory_parts import (
     CPP,
     Parts,
     element_bytes,
+    functions_of,
     leaves_of,
     mark_fast,
     rows_of,
     stored_as,
     vector_width,
 )
-from ucutlass.passes.memory.affine import ONE, Affine
+from ucutlass.passes.memory.affine import ONE
 from ucutlass.passes.memory.evaluate import Evaluation, behind, evaluate, needs_rows, space_of
 from ucutlass.passes.memory.expression import (
     TWO_PASSES,
     Builder,
-    Coordinate,
     Expression,
     Gathered,
     Leaf,
-    Length,
+    Pooled,
     Read,
     Reduced,
     Reduction,
@@ -194,7 +194,7 @@ class RowLowering:
 
     def _varies(self, leaf: Leaf) -> bool:
         """Whether it has other values along a row."""
-        return any(self.space.atoms[atom].reduced for place in _functions(leaf) for atom in place.atoms)
+        return any(self.space.atoms[atom].reduced for place in functions_of(leaf) for atom in place.atoms)
 
     def build(self) -> None:
         """Fill the kernel's body."""
@@ -266,8 +266,8 @@ class RowLowering:
         """The load after which dimensions are ordered: that of the tensor which varies most."""
 
         def extent(leaf: Leaf) -> int:
-            atoms = {atom for place in _functions(leaf) for atom in place.atoms}
-            rank = 2 if isinstance(leaf, Read) else 1 if isinstance(leaf, Gathered) else 0
+            atoms = {atom for place in functions_of(leaf) for atom in place.atoms}
+            rank = 2 if isinstance(leaf, Read) else 1 if isinstance(leaf, Gathered | Pooled) else 0
             return rank * 1000 + sum(not self.space.facts.equal(self.space.atoms[a].size, ONE) for a in atoms)
 
         return max(range(len(self.loads)), key=lambda i: extent(self.loads[i]), default=0)
@@ -299,7 +299,7 @@ class RowLowering:
         read = [
             leaf.tensor.type.element
             for leaf in self.loads
-            if isinstance(leaf, Read | Gathered) and isinstance(leaf.tensor.type, TensorType)
+            if isinstance(leaf, Read | Gathered | Pooled) and isinstance(leaf.tensor.type, TensorType)
         ]
         written = self.types if self._is_columns else [self.types[i] for i in self.full]
         return vector_width([*read, *(t.element for t in written)])
@@ -312,7 +312,7 @@ class RowLowering:
         kept: list[int] = []
         for i, leaf in enumerate(self.loads):
             uses = sum(leaf in leaves_of(expressions) for expressions in passes)
-            atoms = {atom for place in _functions(leaf) for atom in place.atoms}
+            atoms = {atom for place in functions_of(leaf) for atom in place.atoms}
             is_single_row = all(size == ONE for size in self._sizes(self.outer))
             if isinstance(leaf, Read) and not leaf.bounds and uses > 1 and (atoms & outer or is_single_row):
                 kept.append(i)
@@ -343,16 +343,3 @@ class RowLowering:
         if row_bytes * columns <= self._cluster * (self.target.shared_memory - SCRATCH):
             return RowKernelOp.SHARED
         return RowKernelOp.STREAMED
-
-
-def _functions(leaf: Leaf) -> tuple[Affine, ...]:
-    """The affine functions that a leaf depends on."""
-    match leaf:
-        case Read():
-            return (*leaf.places, *(bound.place for bound in leaf.bounds))
-        case Gathered():
-            return (*leaf.places, *leaf.index_places)
-        case Coordinate():
-            return (leaf.place,)
-        case Length() | Reduced():
-            return ()

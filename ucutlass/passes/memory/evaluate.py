@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ucutlass.dialects.ucutlass import ConstantOp, UcuOp
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim, Facts
+from ucutlass.element_types import S64
 from ucutlass.passes.memory.affine import ONE, Affine, Atom, Bound, IndexMap, NotExpressible, Refine, cut, row_major
 from ucutlass.passes.memory.expression import Builder, Expression
 from ucutlass.passes.memory.movement import ROUTES, Route, Site, Wanted, elementwise, index_of, sizes_of, type_of
@@ -55,6 +56,12 @@ def row_shape(op: UcuOp, facts: Facts) -> RowShape:
     return RowShape(dims, tuple(((d, i in reduced),) for i, d in enumerate(dims)))
 
 
+def scanned_dim(op: UcuOp) -> int:
+    """The dimension along which a scan goes; that of a 0-dimensional tensor does not exist."""
+    rank = type_of(op.results[0]).rank
+    return index_of(op.params()["dim"]) % rank if rank else 0
+
+
 def reduced_dims(op: UcuOp, rank: int) -> frozenset[int]:
     """The dimensions over which an operation goes, `group_norm` aside."""
     params = op.params()
@@ -84,17 +91,21 @@ class Evaluation:
     is_inside: Callable[[UcuOp], bool]
     """Whether an operation is computed here; the results of others lie in memory."""
     rows: RowShape | None = None
+    scan: UcuOp | None = None
+    """The operation that accumulates, where this is the space of a scan."""
 
     def __post_init__(self) -> None:
         self.builder = Builder()
         self._made: dict[Wanted, Expression] = {}
 
     @staticmethod
-    def over(dims: Sequence[Dim], facts: Facts, is_inside: Callable[[UcuOp], bool]) -> "Evaluation":
+    def over(
+        dims: Sequence[Dim], facts: Facts, is_inside: Callable[[UcuOp], bool], scan: UcuOp | None = None
+    ) -> "Evaluation":
         """The space of a tensor."""
         atoms = tuple(Atom(d) for d in dims)
         places = tuple(Affine.coordinate(i) for i in range(len(dims)))
-        return Evaluation(atoms, tuple(dims), places, facts, is_inside)
+        return Evaluation(atoms, tuple(dims), places, facts, is_inside, scan=scan)
 
     @staticmethod
     def over_rows(shape: RowShape, facts: Facts, is_inside: Callable[[UcuOp], bool]) -> "Evaluation":
@@ -108,7 +119,9 @@ class Evaluation:
         return Evaluation(tuple(atoms), shape.dims, tuple(places), facts, is_inside, shape)
 
     def refined(self, refine: Refine) -> "Evaluation":
-        """The same space with one of its atoms cut in two."""
+        """The same space with one of its atoms cut in two. Raises NotExpressible for the one that is scanned."""
+        if self.scan is not None and refine.atom in self.places[scanned_dim(self.scan)].atoms:
+            raise NotExpressible("the dimension that is scanned stays whole")
 
         def renamed(place: Affine) -> Affine:
             terms: dict[int, Dim] = {}
@@ -198,6 +211,8 @@ class Evaluation:
             return self._by_statistics(site)
         if op.spec.name in FORMULAS:
             return self._by_rows(site)
+        if op.spec.family == "scan":
+            return self._by_scan(site)
         raise NotExpressible(f"{op.spec.name} is no operation of a memory-bound kernel")
 
     def _is_memory(self, value: SSAValue) -> bool:
@@ -216,6 +231,17 @@ class Evaluation:
         reduced = [i for i, atom in enumerate(self.atoms) if atom.reduced]
         number = row_major([Affine.coordinate(i) for i in reduced], [self.atoms[i].size for i in reduced])
         return self._formula(site, operands, number, FORMULAS[op.spec.name], value.rank == 0)
+
+    def _by_scan(self, site: Site) -> Route:
+        if site.op is not self.scan or site.places != self.places or site.bounds:
+            raise NotExpressible(f"{site.op.spec.name} needs a kernel that goes along its dimension in order")
+
+        def combine(operands: Sequence[Expression]) -> Expression:
+            (x,) = operands
+            value = x if x.element.is_float else self.builder.cast(x, S64)
+            return self.builder.scan("Sum" if site.op.spec.name == "cumsum" else "Prod", value)
+
+        return Route(((site.operand("x"), self.places, ()),), combine)
 
     def _by_statistics(self, site: Site) -> Route:
         operands: list[tuple[str, Wanted]] = []
@@ -293,9 +319,10 @@ def space_of(ops: Sequence[UcuOp], stored: Sequence[SSAValue], facts: Facts) -> 
 
     if reduction is not None:
         return Evaluation.over_rows(row_shape(reduction, facts), facts, is_inside)
-    type_ = stored[0].type
+    scan = next((op for op in ops if op.spec.family == "scan"), None)
+    type_ = (stored[0] if scan is None else scan.results[0]).type
     assert isinstance(type_, TensorType)
-    return Evaluation.over(type_.dims, facts, is_inside)
+    return Evaluation.over(type_.dims, facts, is_inside, scan)
 
 
 def behind(value: SSAValue) -> tuple[SSAValue, tuple[int, ...]]:

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ucutlass.dialects.ucutlass.operations import SPECS
 from ucutlass.dialects.ucutlass.spec import Call, ParamValue, Required
 from ucutlass.dialects.ucutlass.types import NumberType, TensorType
+from ucutlass.dims import Dim
 from ucutlass.element_types import BOOL, S64, ElementType
 from ucutlass.passes.memory.affine import Affine, Bound, IndexMap
 
@@ -56,6 +57,33 @@ class Gathered(Expression):
     axis: int
     index: SSAValue
     index_places: IndexMap
+
+
+@dataclass(frozen=True)
+class PoolWindow:
+    """A window along one dimension of a tensor."""
+
+    dim: int
+    start: Affine
+    """Where it begins; for an average to a given size, its number."""
+    kernel: Dim
+    """Taps; for an average to a given size, the number of windows."""
+    dilation: Dim
+    padding: Dim
+
+
+PoolKind = Literal["kLargest", "kAverage", "kAverageInside", "kAverageTo"]
+
+
+@dataclass(eq=False)
+class Pooled(Expression):
+    """The largest value or the average of a window of a tensor."""
+
+    tensor: SSAValue
+    places: IndexMap
+    """Those of windowed dimensions are 0."""
+    windows: tuple[PoolWindow, ...]
+    kind: PoolKind
 
 
 @dataclass(eq=False)
@@ -115,7 +143,15 @@ class Reduced(Expression):
     index: int = 0
 
 
-Leaf = Read | Gathered | Coordinate | Length | Reduced
+@dataclass(eq=False)
+class Scanned(Expression):
+    """What a value has accumulated to, along the dimension that a kernel scans."""
+
+    kind: Literal["Sum", "Prod"]
+    value: Expression
+
+
+Leaf = Read | Gathered | Pooled | Coordinate | Length | Reduced | Scanned
 """What an expression is made of, numbers aside."""
 
 
@@ -166,6 +202,17 @@ class Builder:
             lambda: Gathered(element, tensor, places, axis, index, index_places, name=tensor.name_hint),
         )
 
+    def pool(
+        self, tensor: SSAValue, places: IndexMap, windows: tuple[PoolWindow, ...], kind: PoolKind
+    ) -> Expression:
+        """What a window of a tensor gives."""
+        assert isinstance(tensor.type, TensorType)
+        element = tensor.type.element.compute
+        return self._once(
+            ("pool", tensor, places, windows, kind),
+            lambda: Pooled(element, tensor, places, windows, kind, name=tensor.name_hint),
+        )
+
     def apply(
         self, operation: str, *operands: Expression, name: str | None = None, **params: ParamValue
     ) -> Expression:
@@ -205,6 +252,13 @@ class Builder:
         if key not in self._reductions:
             self._reductions[key] = Reduction(kind, inputs)
         return self._reductions[key]
+
+    def scan(self, kind: Literal["Sum", "Prod"], value: Expression) -> Expression:
+        """What a value has accumulated to."""
+        return self._once(
+            ("scan", kind, id(value)),
+            lambda: Scanned(value.element, kind, value, is_scalar=value.is_scalar, name="accumulated"),
+        )
 
     def reduced(self, reduction: Reduction, index: int = 0, is_scalar: bool = False) -> Expression:
         """A result of a reduction."""

@@ -24,7 +24,7 @@ from ucutlass.passes.memory.affine import (
     remainder,
     row_major,
 )
-from ucutlass.passes.memory.expression import Builder, Expression, Read
+from ucutlass.passes.memory.expression import Builder, Expression, PoolKind, PoolWindow, Read
 from ucutlass.records import record
 
 Wanted = tuple[SSAValue, IndexMap, tuple[Bound, ...]]
@@ -233,6 +233,36 @@ def _gather(site: Site) -> Route:
     return Route((), lambda operands: gathered)
 
 
+def _pool(site: Site) -> Route:
+    x, params = site.operand("x"), site.params
+    if site.bounds or not site.is_memory(x):
+        raise NotExpressible("windows overlap: what they slide over is read from memory, not computed here")
+    name = site.op.spec.name
+    rank = int(name[-2])
+    first = len(site.places) - rank
+
+    def each(param: str, default: Sequence[Dim] = ()) -> tuple[Dim, ...]:
+        value = params.get(param)
+        values = tuple(default) if value is None else sizes_of(value)
+        return values * rank if len(values) == 1 else values
+
+    kind: PoolKind = "kLargest"
+    if name.startswith("adaptive"):
+        kind = "kAverageTo"
+        kernel, stride, padding, dilation = each("size"), (ONE,) * rank, (ZERO,) * rank, (ONE,) * rank
+    else:
+        if name.startswith("avg"):
+            kind = "kAverage" if params["count_include_pad"] else "kAverageInside"
+        kernel = each("kernel")
+        stride, padding, dilation = each("stride", kernel), each("padding"), each("dilation", (ONE,))
+    windows = tuple(
+        PoolWindow(first + i, site.places[first + i] * stride[i] - padding[i], kernel[i], dilation[i], padding[i])
+        for i in range(rank)
+    )
+    pooled = site.builder.pool(x, (*site.places[:first], *(Affine() for _ in range(rank))), windows, kind)
+    return Route((), lambda operands: pooled)
+
+
 def _triangle(keeps: str) -> Callable[[Site], Route]:
     def route(site: Site) -> Route:
         (diagonal,) = sizes_of(site.params["diagonal"])
@@ -262,8 +292,9 @@ ROUTES: Mapping[str, Callable[[Site], Route]] = {
     "gather": _gather,
     "tril": _triangle("le"),
     "triu": _triangle("ge"),
+    **{f"{kind}_pool{rank}d": _pool for kind in ("max", "avg", "adaptive_avg") for rank in (1, 2, 3)},
 }
-"""By operation; every operation of the family `movement`."""
+"""By operation; every operation of the families `movement` and `pool`."""
 
 
 def elementwise(site: Site) -> Route:
