@@ -21,9 +21,10 @@ from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Condition
 from ucutlass.passes._common import not_ready
 from ucutlass.passes.fusion.groups import is_free
-from ucutlass.passes.lowering.families import Lowering, families_of, lowering_of
+from ucutlass.passes.lowering.families import families_of, lowering_of
+from ucutlass.passes.memory.affine import NotExpressible
 from ucutlass.passes.stage_pipeline import PLACEMENT, WORKSPACE
-from ucutlass.targets.arch import Architecture, architecture
+from ucutlass.targets.arch import architecture
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,10 @@ class LowerToCutlassPass(ModulePass):
         program.location = kernel.location
         program.attributes[WORKSPACE] = kernel.attributes[WORKSPACE]
         values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, program.body.block.args, strict=True))
-        for i, group in enumerate(groups):
-            lowering = lowering_of(group, target)
-            assert lowering is not None
-            device_kernel = _device_kernel(group, f"{name}_{i}", i, lowering, architecture(target))
+        kernels = [_device_kernel(ctx, group, f"{name}_{i}", i, target) for i, group in enumerate(groups)]
+        for i, (group, device_kernel) in enumerate(zip(groups, kernels, strict=True)):
+            if device_kernel is None:
+                return
             Rewriter.insert_op(device_kernel, InsertPoint.before(kernel))
             inputs = [values[v] for v in group.inputs if isinstance(v.type, TensorType)]
             launch = LaunchOp.build(
@@ -97,7 +98,10 @@ def _needs(kernel: KernelOp) -> list[Condition]:
     return [need for need in dict.fromkeys(needs) if need not in kernel.where.data]
 
 
-def _device_kernel(group: FusedOp, name: str, index: int, lowering: Lowering, target: Architecture) -> DeviceKernelOp:
+def _device_kernel(ctx: Context, group: FusedOp, name: str, index: int, target: str) -> DeviceKernelOp | None:
+    """The kernel of a group; None, and an error, where no kernel computes it."""
+    lowering = lowering_of(group, target)
+    assert lowering is not None
     inputs = [(_name(a, f"in{i}"), _tensor(a)) for i, a in enumerate(group.body.block.args) if not _is_number(a)]
     taken = {n for n, _ in inputs}
     outputs: list[tuple[str, TensorType]] = []
@@ -110,19 +114,26 @@ def _device_kernel(group: FusedOp, name: str, index: int, lowering: Lowering, ta
     computed = [op.spec.name for op in group.body.block.ops if isinstance(op, UcuOp) and not is_free(op)]
     kernel = DeviceKernelOp.of(name, f"kernel {index}: {' >> '.join(computed) or 'copy'}", inputs, outputs)
     kernel.location = group.location
-    lowering(group, kernel, target)
+    try:
+        lowering(group, kernel, architecture(target))
+    except NotExpressible as problem:
+        operation_error(ctx, _first_operation(group), "UC0701", f"no kernel computes this yet: {problem}")
+        return None
     return kernel
+
+
+def _first_operation(group: FusedOp) -> Operation:
+    computed = (op for op in group.body.block.ops if isinstance(op, UcuOp) and not is_free(op))
+    return next(computed, group)
 
 
 def _refused(ctx: Context, group: FusedOp, target: str) -> bool:
     if lowering_of(group, target) is not None:
         return False
-    computed = (op for op in group.body.block.ops if isinstance(op, UcuOp) and not is_free(op))
-    root: Operation = next(computed, group)
     families = families_of(target)
     operation_error(
         ctx,
-        root,
+        _first_operation(group),
         "UC0701",
         f"no kernel of the family {group.kind.data} for {target} yet: {target} has "
         + (f"those of {', '.join(families)}" if families else "none"),

@@ -57,10 +57,11 @@ def _place(kernel: KernelOp) -> None:
 
 
 def tensor_bytes(type_: TensorType) -> Dim:
-    """Bytes that a tensor of this type takes, packed; 4-bit elements two a byte, rounded up."""
+    """Bytes that a tensor of this type takes, packed; 4-bit elements two a byte, each row on a byte of its own."""
     elements = Dim.of(1)
-    for dim in type_.dims:
-        elements = elements * dim
+    for i, dim in enumerate(type_.dims):
+        is_row = type_.element.bits < 8 and i == type_.order[-1]
+        elements = elements * ((dim + 1) // 2 * 2 if is_row else dim)
     return (elements * type_.element.bits + 7) // 8
 
 

@@ -67,7 +67,7 @@ class DevicePrinter:
 
     def _spelling(self, op: CppTypeOp) -> str:
         arguments = ", ".join(render(a, self.types, {}) for a in op.template_arguments())
-        return f"{op.CPP}{'<' + arguments + '>' if arguments else ''}{op.MEMBER}"
+        return f"{op.template}{'<' + arguments + '>' if arguments else ''}{op.MEMBER}"
 
     def entry_lines(self) -> list[str]:
         """The `__global__` function."""

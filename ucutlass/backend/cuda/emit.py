@@ -73,7 +73,7 @@ def emit_cuda(module: ModuleOp, *, symbol_suffix_hash: bool = False) -> str:
     sections.append("\n".join(header))
     launched = [d.kernel.launched for d in devices]
     sections.append(_includes(launched))
-    templates = dict.fromkeys(name for kernel in launched for name in kernel.SUPPORT_FILES)
+    templates = dict.fromkeys(name for kernel in launched for name in kernel.support_files)
     sections.append(
         "namespace ucutlass_@CONTENT@ {\n\n"
         + "".join(_support(name) + "\n\n" for name in templates)

@@ -188,9 +188,11 @@ class HostPrinter:
             dims = tensor.type.dims
             packed: dict[int, Dim] = {}
             step = Dim.of(1)
-            for i in reversed(tensor.type.order):
+            for place, i in enumerate(reversed(tensor.type.order)):
                 packed[i] = step
-                step = step * dims[i]
+                # Rows of 4-bit elements start on a byte each.
+                is_row = tensor.type.element.bits < 8 and place == 0
+                step = step * ((dims[i] + 1) // 2 * 2 if is_row else dims[i])
             sizes = ", ".join(size(d) for d in dims)
             strides = ", ".join(size(packed[i]) for i in range(len(dims)))
             lines.append(f"int64_t const {tensor.cpp}_sizes[] = {{{sizes}}};")

@@ -142,6 +142,11 @@ class CppTypeOp(IRDLOperation, ABC):
     result = result_def(TYPE)
     traits = traits_def(Pure())
 
+    @property
+    def template(self) -> str:
+        """The C++ name of the template."""
+        return self.CPP
+
     def template_arguments(self) -> Sequence[Fragment]:
         """Template arguments in order."""
         return ()
@@ -162,8 +167,10 @@ class KernelTypeOp(CppTypeOp, ABC):
     """Which functions of the launch support prepare and launch it: `prepare_NAME`, `launch_NAME`."""
     INCLUDES: ClassVar[tuple[str, ...]] = ()
     """Headers that it needs."""
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ()
-    """Texts of `backend/support` that define it, in order; texts that several kernels need are printed once."""
+    @property
+    def support_files(self) -> tuple[str, ...]:
+        """Texts of `backend/support` that define it, in order; texts that several kernels need are printed once."""
+        return ()
 
     @abstractmethod
     def host_lines(self, name: str, index: int, render: Render) -> list[str]:

@@ -44,6 +44,8 @@ from ucutlass.dims import Dim
 from ucutlass.element_types import BOOL, TF32
 
 SUPPORT = "support::"
+FILES_IN_ORDER = ("device", "access", "nibbles", "reductions", "pool", "elementwise", "tiled", "rows", "scan")
+"""Texts of `backend/support`, each after the ones that it needs."""
 AccessAttr = ArrayAttr[DimsAttr]
 
 
@@ -57,6 +59,11 @@ def tensor_type(value: SSAValue) -> TensorType:
     """The type of a tensor value."""
     assert isinstance(value.type, TensorType)
     return value.type
+
+
+def is_packed(value: SSAValue) -> bool:
+    """Whether two elements of a tensor share a byte."""
+    return tensor_type(value).element.bits < 8
 
 
 def access_attr(rows: Sequence[Sequence[Dim]]) -> AccessAttr:
@@ -92,6 +99,11 @@ class MapYieldOp(IRDLOperation):
 
 class OperandOp(CppTypeOp):
     """What a kernel reads or writes at each element of its iteration space."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Texts of `backend/support` that define it, beside those that every kernel needs."""
+        return ()
 
     def _operand(self, data: Fragment, index: Fragment, rows: Sequence["Row"]) -> Fragment:
         rank = len(rows[0].steps) if rows else 0
@@ -160,8 +172,20 @@ class LoadOp(_TensorOperandOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$tensor attr-dict `:` type($tensor)"
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return ("nibbles",) if is_packed(self.tensor) else ()
+
+    @property
+    def template(self) -> str:
+        return SUPPORT + ("NibbleLoad" if is_packed(self.tensor) else "Load")
+
     def template_arguments(self) -> Sequence[Fragment]:
-        return (stored_spelling(tensor_type(self.tensor).element_type), element_of(self.compute).cutlass)
+        element = tensor_type(self.tensor).element
+        compute = element_of(self.compute).cutlass
+        if is_packed(self.tensor):
+            return ("true" if element.kind == "sint" else "false", compute)
+        return (stored_spelling(tensor_type(self.tensor).element_type), compute)
 
     def arguments(self) -> Fragment:
         return self._operand(Data(self.tensor), "nullptr", [self._place()])
@@ -244,6 +268,10 @@ class PooledLoadOp(_TensorOperandOp):
 
     WINDOWS: ClassVar[int] = 3
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return ("reductions", "pool")
+
     def template_arguments(self) -> Sequence[Fragment]:
         kernels = [window.data[1] for window in self.windows]
         known = [str(k.value) if k.is_static and self.kind.data != "kAverageTo" else "0" for k in kernels]
@@ -317,8 +345,16 @@ class StoreOp(_TensorOperandOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$tensor attr-dict `:` type($tensor)"
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return ("nibbles",) if is_packed(self.tensor) else ()
+
+    @property
+    def template(self) -> str:
+        return SUPPORT + ("NibbleStore" if is_packed(self.tensor) else "Store")
+
     def template_arguments(self) -> Sequence[Fragment]:
-        return (stored_spelling(tensor_type(self.tensor).element_type),)
+        return () if is_packed(self.tensor) else (stored_spelling(tensor_type(self.tensor).element_type),)
 
     def arguments(self) -> Fragment:
         return self._operand(Data(self.tensor), "nullptr", [self._place()])
@@ -351,6 +387,16 @@ class MemoryKernelOp(KernelTypeOp):
         "cutlass/numeric_types.h",
     )
 
+    OWN_FILES: ClassVar[tuple[str, ...]]
+    """Texts that define this kernel, beside those of its operands."""
+
+    @property
+    def support_files(self) -> tuple[str, ...]:
+        owners = [operand.owner for operand in self.operands]
+        files = {file for owner in owners if isinstance(owner, OperandOp) for file in owner.files}
+        files |= {"device", "access", *self.OWN_FILES}
+        return tuple(file for file in FILES_IN_ORDER if file in files)
+
     def _size_lines(self, name: str, dims: DimsAttr, render: Render) -> list[str]:
         return [f"{name}[{i}] = {render(SizeOf(d))};" for i, d in enumerate(dims.data)]
 
@@ -369,7 +415,7 @@ class ElementwiseKernelOp(MemoryKernelOp):
 
     name = "cutlass.elementwise_kernel"
     CPP: ClassVar[str] = SUPPORT + "ElementwiseKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "elementwise")
+    OWN_FILES: ClassVar[tuple[str, ...]] = ("elementwise",)
 
     functor = operand_def(TYPE)
     loads = var_operand_def(TYPE)
@@ -403,7 +449,7 @@ class TiledKernelOp(MemoryKernelOp):
 
     name = "cutlass.tiled_kernel"
     CPP: ClassVar[str] = SUPPORT + "TiledKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "elementwise", "tiled")
+    OWN_FILES: ClassVar[tuple[str, ...]] = ("elementwise", "tiled")
 
     functor = operand_def(TYPE)
     loads = var_operand_def(TYPE)
@@ -489,7 +535,7 @@ class RowKernelOp(MemoryKernelOp):
 
     name = "cutlass.row_kernel"
     CPP: ClassVar[str] = SUPPORT + "RowKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "rows")
+    OWN_FILES: ClassVar[tuple[str, ...]] = ("reductions", "rows")
     REGISTERS: ClassVar[int] = 1
     SHARED: ClassVar[int] = 2
     STREAMED: ClassVar[int] = 4
@@ -568,7 +614,7 @@ class ScanKernelOp(MemoryKernelOp):
 
     name = "cutlass.scan_kernel"
     CPP: ClassVar[str] = SUPPORT + "ScanKernel"
-    SUPPORT_FILES: ClassVar[tuple[str, ...]] = ("device", "access", "reductions", "pool", "scan")
+    OWN_FILES: ClassVar[tuple[str, ...]] = ("reductions", "scan")
 
     accumulated = operand_def(TYPE)
     map = operand_def(TYPE)

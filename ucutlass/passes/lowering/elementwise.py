@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, Operation
 
 from ucutlass.dialects.cutlass.core import int_array
-from ucutlass.dialects.cutlass.memory import ElementwiseKernelOp, TiledKernelOp
+from ucutlass.dialects.cutlass.memory import ElementwiseKernelOp, TiledKernelOp, is_packed
 from ucutlass.dialects.cutlass.program import DeviceKernelOp, EndOp
 from ucutlass.dialects.ucutlass import DimsAttr, FusedOp, UcuOp
 from ucutlass.dialects.ucutlass.base import facts_at
@@ -81,7 +81,7 @@ def _through(space: Evaluation, leaves: Sequence[Leaf], along: int | None) -> li
     found: list[int] = []
     across: int | None = None
     for i, leaf in enumerate(leaves):
-        if along is None or not isinstance(leaf, Read) or leaf.bounds or leaf.is_flat:
+        if along is None or not isinstance(leaf, Read) or leaf.bounds or leaf.is_flat or is_packed(leaf.tensor):
             continue
         nearest = nearest_atom(space, leaf.tensor.type, leaf.places)
         depends = {atom for place in leaf.places for atom in place.atoms}

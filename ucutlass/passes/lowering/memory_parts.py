@@ -23,6 +23,7 @@ from ucutlass.dialects.cutlass.memory import (
     SizeOp,
     StoreOp,
     access_attr,
+    is_packed,
 )
 from ucutlass.dialects.cutlass.program import DeviceKernelOp
 from ucutlass.dialects.ucutlass import OPERATIONS, ConstantOp, DimsAttr, FusedOp
@@ -31,7 +32,7 @@ from ucutlass.dialects.ucutlass.kernel import set_exact_name
 from ucutlass.dialects.ucutlass.types import MLIR_ELEMENT, TensorType
 from ucutlass.dims import Dim, Facts
 from ucutlass.element_types import F16, F32, ElementType
-from ucutlass.passes.memory.affine import Affine, IndexMap
+from ucutlass.passes.memory.affine import Affine, IndexMap, NotExpressible
 from ucutlass.passes.memory.expression import (
     Applied,
     Builder,
@@ -192,6 +193,9 @@ class Parts:
         compute = MLIR_ELEMENT[leaf.element.name]
         rank = IntegerAttr(len(atoms), i64)
         name = f"{leaf.name or 'value'}_load"
+        if isinstance(leaf, Read | Gathered | Pooled) and is_packed(leaf.tensor):
+            if not isinstance(leaf, Read) or leaf.bounds:
+                raise NotExpressible("integers of four bits are read whole, not in part, by index or by window")
         flat: dict[str, Attribute] = {"flat": UnitAttr()} if isinstance(leaf, Read) and leaf.is_flat else {}
         match leaf:
             case Read(bounds=()):

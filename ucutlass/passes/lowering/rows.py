@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr, 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ucutlass.dialects.cutlass.core import int_array
-from ucutlass.dialects.cutlass.memory import MapOp, RowKernelOp, StageOp
+from ucutlass.dialects.cutlass.memory import MapOp, RowKernelOp, StageOp, is_packed
 from ucutlass.dialects.cutlass.program import DeviceKernelOp, EndOp
 from ucutlass.dialects.ucutlass import DimsAttr, FusedOp
 from ucutlass.dialects.ucutlass.base import facts_at
@@ -314,7 +314,7 @@ class RowLowering:
             uses = sum(leaf in leaves_of(expressions) for expressions in passes)
             atoms = {atom for place in functions_of(leaf) for atom in place.atoms}
             is_single_row = all(size == ONE for size in self._sizes(self.outer))
-            if isinstance(leaf, Read) and not leaf.bounds and uses > 1 and (atoms & outer or is_single_row):
+            if isinstance(leaf, Read) and not leaf.bounds and not is_packed(leaf.tensor) and uses > 1 and (atoms & outer or is_single_row):
                 kept.append(i)
         return kept
 
