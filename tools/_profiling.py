@@ -21,6 +21,7 @@ from ucutlass_tools._program import Program, into
 from ucutlass.diagnostics.core import Diagnostic, DiagnosticEngine, Note, Severity
 from ucutlass.dialects.ucutlass.kernel import KernelOp
 from ucutlass.errors import MachineError, UsageError
+from ucutlass.records import record
 from ucutlass.runtime.build import BuiltKernel
 from ucutlass.runtime.campaign import Finding, examine_all
 from ucutlass.runtime.machine import Machine, find_machine, gpu_data
@@ -41,7 +42,7 @@ class Examiner(Protocol):
     ) -> list[Finding]: ...
 
 
-@dataclass(frozen=True)
+@record
 class _Task:
     """One kernel at one set of sizes."""
 
@@ -50,7 +51,7 @@ class _Task:
     sizes: dict[str, int]
 
 
-@dataclass(frozen=True)
+@record
 class _File:
     """One program that is fine: what there is to examine in it, and its C++."""
 

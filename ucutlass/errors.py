@@ -1,7 +1,7 @@
 """The two ways in which a call fails that are not the program's fault; the tools turn them into exit codes.
 
-A leaf: imports only the standard library. What is wrong with a program is a `DiagnosticError`. The codes are rows of the
-catalogue of diagnostics.
+A leaf: imports only the standard library. What is wrong with a program is a `DiagnosticError`. The codes are rows of
+the catalogue of diagnostics.
 """
 
 

@@ -95,7 +95,9 @@ def _average_all(pool: UcuOp) -> None:
     dims = tuple(Dim.of(operand.type.rank - rank + i) for i in range(rank))
     params = {"dim": dims, "keepdim": True}
     properties = {name: param_to_attribute(MEAN.SPEC.param(name), value) for name, value in params.items()}
-    means = [MEAN.build(operands=[operand], properties=properties, result_types=[result.type.with_dims(result.type.dims)])]
+    means = [
+        MEAN.build(operands=[operand], properties=properties, result_types=[result.type.with_dims(result.type.dims)])
+    ]
     if not result.type.layout.is_row:
         layout = {"layout": param_to_attribute(LAYOUT.SPEC.param("layout"), result.type.order)}
         means.append(LAYOUT.build(operands=[means[0].results[0]], properties=layout, result_types=[result.type]))

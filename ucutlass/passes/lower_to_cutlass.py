@@ -22,7 +22,7 @@ from ucutlass.dims import Condition
 from ucutlass.passes._common import not_ready
 from ucutlass.passes.fusion.groups import is_free
 from ucutlass.passes.lowering.families import families_of, lowering_of
-from ucutlass.passes.memory.affine import NotExpressible
+from ucutlass.passes.memory.affine import NotExpressibleError
 from ucutlass.passes.stage_pipeline import PLACEMENT, WORKSPACE
 from ucutlass.targets.arch import architecture
 
@@ -116,7 +116,7 @@ def _device_kernel(ctx: Context, group: FusedOp, name: str, index: int, target: 
     kernel.location = group.location
     try:
         lowering(group, kernel, architecture(target))
-    except NotExpressible as problem:
+    except NotExpressibleError as problem:
         operation_error(ctx, _first_operation(group), "UC0701", f"no kernel computes this yet: {problem}")
         return None
     return kernel

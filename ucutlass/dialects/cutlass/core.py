@@ -167,6 +167,7 @@ class KernelTypeOp(CppTypeOp, ABC):
     """Which functions of the launch support prepare and launch it: `prepare_NAME`, `launch_NAME`."""
     INCLUDES: ClassVar[tuple[str, ...]] = ()
     """Headers that it needs."""
+
     @property
     def support_files(self) -> tuple[str, ...]:
         """Texts of `backend/support` that define it, in order; texts that several kernels need are printed once."""

@@ -567,9 +567,9 @@ class RowKernelOp(MemoryKernelOp):
     """The most blocks that may share a row."""
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "`loads` `(` $loads `)` `row_loads` `(` $row_loads `)` `resident` `(` $resident `)` `streamed` `(` $streamed `)` "
-        "(`map` `(` $map^ `)`)? `stores` `(` $stores `)` (`row_map` `(` $row_map^ `)`)? `row_stores` `(` $row_stores `)` "
-        "attr-dict"
+        "`loads` `(` $loads `)` `row_loads` `(` $row_loads `)` `resident` `(` $resident `)` "
+        "`streamed` `(` $streamed `)` (`map` `(` $map^ `)`)? `stores` `(` $stores `)` "
+        "(`row_map` `(` $row_map^ `)`)? `row_stores` `(` $row_stores `)` attr-dict"
     )
 
     def template_arguments(self) -> Sequence[Fragment]:

@@ -1,6 +1,7 @@
 """Merges memory-bound groups as far as one pass over memory allows.
 
-Imports the dialect and the iteration spaces. Two groups become one kernel where the values that have to be stored can be
+Imports the dialect and the iteration spaces. Two groups become one kernel where the values that have to be stored
+can be
 expressed over one iteration space: element-wise work with whatever moves the data it reads, before and after reductions
 over the same rows, and beside work that reads the same tensor. A merge that is possible is made unless it would compute
 something dear many times over.
@@ -14,7 +15,7 @@ from ucutlass.dialects.ucutlass import ReturnOp, UcuOp
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim, Facts
 from ucutlass.passes.fusion.groups import MATERIALIZE, Decision, Group, Partition, behind_views, is_free
-from ucutlass.passes.memory.affine import NotExpressible
+from ucutlass.passes.memory.affine import NotExpressibleError
 from ucutlass.passes.memory.evaluate import evaluate, needs_rows, space_of
 
 KINDS = frozenset(("elementwise", "movement", "pool", "reduction", "rowwise", "scan"))
@@ -33,6 +34,7 @@ class Merging:
     def __init__(self, group_of: dict[Operation, Group], facts: Facts) -> None:
         self.group_of = group_of
         self.facts = facts
+
     def run(self) -> None:
         """Merge until nothing changes; afterwards each group's kind and root are those of what it holds."""
         self._absorb_materialized()
@@ -143,7 +145,7 @@ class Merging:
         stored = [behind_views(value) for value in stored_values(members)]
         try:
             evaluate(space_of(members, stored, self.facts), stored)
-        except NotExpressible as problem:
+        except NotExpressibleError as problem:
             return str(problem)
         return None
 

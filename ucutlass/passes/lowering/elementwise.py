@@ -29,7 +29,8 @@ def operations_of(fused: FusedOp) -> list[UcuOp]:
 def lower_elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
     """Fill the body of the device kernel of a group."""
     facts = facts_at(fused)
-    stored, orders = zip(*(behind(value) for value in fused.yielded), strict=True)
+    behinds = [behind(value) for value in fused.yielded]
+    stored, orders = [value for value, _ in behinds], [order for _, order in behinds]
     space, values = evaluate(space_of(operations_of(fused), stored, facts), stored)
     # A space without dimensions has one element.
     atoms = space.atoms or (Atom(ONE),)
@@ -48,7 +49,9 @@ def lower_elementwise(fused: FusedOp, kernel: DeviceKernelOp, target: Architectu
     read = [
         leaf.tensor.type.element
         for leaf in leaves
-        if isinstance(leaf, Read | Gathered | Pooled) and isinstance(leaf.tensor.type, TensorType) and leaf.tensor.type.rank
+        if isinstance(leaf, Read | Gathered | Pooled)
+        and isinstance(leaf.tensor.type, TensorType)
+        and leaf.tensor.type.rank
     ]
     along = nearest_atom(space, types[0], tuple(space.places_of(stored[0])[dim] for dim in orders[0]))
     # Neighbours with windows of their own are best different threads'.

@@ -32,7 +32,7 @@ from ucutlass.dialects.ucutlass.kernel import set_exact_name
 from ucutlass.dialects.ucutlass.types import MLIR_ELEMENT, TensorType
 from ucutlass.dims import Dim, Facts
 from ucutlass.element_types import F16, F32, ElementType
-from ucutlass.passes.memory.affine import Affine, IndexMap, NotExpressible
+from ucutlass.passes.memory.affine import Affine, IndexMap, NotExpressibleError
 from ucutlass.passes.memory.expression import (
     Applied,
     Builder,
@@ -195,7 +195,7 @@ class Parts:
         name = f"{leaf.name or 'value'}_load"
         if isinstance(leaf, Read | Gathered | Pooled) and is_packed(leaf.tensor):
             if not isinstance(leaf, Read) or leaf.bounds:
-                raise NotExpressible("integers of four bits are read whole, not in part, by index or by window")
+                raise NotExpressibleError("integers of four bits are read whole, not in part, by index or by window")
         flat: dict[str, Attribute] = {"flat": UnitAttr()} if isinstance(leaf, Read) and leaf.is_flat else {}
         match leaf:
             case Read(bounds=()):

@@ -44,8 +44,8 @@ from ucutlass.passes.memory.expression import (
     Reduced,
     Reduction,
 )
-from ucutlass.records import record
 from ucutlass.passes.memory.movement import type_of
+from ucutlass.records import record
 from ucutlass.targets.arch import Architecture
 
 THREADS = 256
@@ -314,7 +314,13 @@ class RowLowering:
             uses = sum(leaf in leaves_of(expressions) for expressions in passes)
             atoms = {atom for place in functions_of(leaf) for atom in place.atoms}
             is_single_row = all(size == ONE for size in self._sizes(self.outer))
-            if isinstance(leaf, Read) and not leaf.bounds and not is_packed(leaf.tensor) and uses > 1 and (atoms & outer or is_single_row):
+            if (
+                isinstance(leaf, Read)
+                and not leaf.bounds
+                and not is_packed(leaf.tensor)
+                and uses > 1
+                and (atoms & outer or is_single_row)
+            ):
                 kept.append(i)
         return kept
 

@@ -26,14 +26,15 @@ from ucutlass.targets.arch import Architecture
 
 def lower_scan(fused: FusedOp, kernel: DeviceKernelOp, target: Architecture) -> None:
     """Fill the body of the device kernel of a group."""
-    stored, orders = zip(*(behind(value) for value in fused.yielded), strict=True)
+    behinds = [behind(value) for value in fused.yielded]
+    stored, orders = [value for value, _ in behinds], [order for _, order in behinds]
     space, values = evaluate(space_of(operations_of(fused), stored, facts_at(fused)), stored)
     assert space.scan is not None
     types = [output.type for output in kernel.outputs]
     elements = [t.element for t in types if isinstance(t, TensorType)]
     results = [stored_as(space.builder, v, e) for v, e in zip(values, elements, strict=True)]
     scanned = next(leaf for leaf in leaves_of(results) if isinstance(leaf, Scanned))
-    along = [i for i in space.places[scanned_dim(space.scan)].atoms] if space.places else []
+    along = list(space.places[scanned_dim(space.scan)].atoms) if space.places else []
     # What a space lacks is a dimension of size 1, which nothing depends on.
     outer = [i for i in range(len(space.atoms)) if i not in along] or [len(space.atoms)]
     atoms = [*outer, *(along or [len(space.atoms) + 1])]

@@ -2,7 +2,7 @@
 
 Imports the sizes only. An iteration space is a list of atoms, dimensions that nothing cuts. Each dimension of a tensor
 is read at an affine function of their coordinates. An operation that regroups elements may need an atom cut in two: it
-raises `Refine`, and who evaluates starts again with two atoms in its place.
+raises `RefineError`, and who evaluates starts again with two atoms in its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from ucutlass.records import record
 ZERO, ONE = Dim.of(0), Dim.of(1)
 
 
-class NotExpressible(Exception):
+class NotExpressibleError(Exception):
     """Operations that are not one memory-bound kernel; the text says why."""
 
 
-class Refine(Exception):
+class RefineError(Exception):
     """Atom number `atom` must be cut so that its inner part has this size."""
 
     def __init__(self, atom: int, inner: Dim) -> None:
@@ -97,7 +97,7 @@ def row_major(places: Sequence[Affine], sizes: Sequence[Dim]) -> Affine:
 
 
 def remainder(place: Affine, size: Dim, atoms: Sequence[Atom], facts: Facts) -> Affine:
-    """`place mod size`. Raises Refine and NotExpressible."""
+    """`place mod size`. Raises RefineError and NotExpressibleError."""
     if size == ONE:
         return Affine()
     left = Affine.of(place.constant, {i: c for i, c in place.terms if not _divides(size, c, facts)})
@@ -108,19 +108,20 @@ def remainder(place: Affine, size: Dim, atoms: Sequence[Atom], facts: Facts) -> 
         if facts.equal(atoms[atom].size, size):
             return left
         if _divides(size, atoms[atom].size, facts):
-            raise Refine(atom, size)
-    raise NotExpressible(f"its elements repeat every {size} places, which are no whole dimension of the kernel")
+            raise RefineError(atom, size)
+    raise NotExpressibleError(f"its elements repeat every {size} places, which are no whole dimension of the kernel")
 
 
 def regrouped(place: Affine, sizes: Sequence[Dim], atoms: Sequence[Atom], facts: Facts) -> IndexMap:
-    """The coordinates in a tensor of these sizes of the element with number `place`. Raises Refine, NotExpressible."""
+    """The coordinates in a tensor of these sizes of the element with number `place`. Raises RefineError,
+    NotExpressibleError."""
     chain = _counting_order(place, atoms, facts)
     found: list[Affine] = []
     for size in reversed(sizes):
         coordinate, step = Affine(), ONE
         while not facts.equal(step, size):
             if not chain:
-                raise NotExpressible("reshape changes the number of elements")
+                raise NotExpressibleError("reshape changes the number of elements")
             atom = chain[-1]
             reach = step * atoms[atom].size
             if _divides(reach, size, facts):
@@ -128,9 +129,9 @@ def regrouped(place: Affine, sizes: Sequence[Dim], atoms: Sequence[Atom], facts:
                 step = reach
                 chain.pop()
             elif _divides(size, reach, facts) and _divides(step, size, facts):
-                raise Refine(atom, facts.simplify(size) // facts.simplify(step))
+                raise RefineError(atom, facts.simplify(size) // facts.simplify(step))
             else:
-                raise NotExpressible(
+                raise NotExpressibleError(
                     f"reshape regroups dimensions of {atoms[atom].size} and {size}, neither a multiple of the other"
                 )
         found.append(coordinate)
@@ -138,7 +139,8 @@ def regrouped(place: Affine, sizes: Sequence[Dim], atoms: Sequence[Atom], facts:
 
 
 def _counting_order(place: Affine, atoms: Sequence[Atom], facts: Facts) -> list[int]:
-    """The atoms of a function that counts through them, the fastest last. Raises NotExpressible where it does not."""
+    """The atoms of a function that counts through them, the fastest last. Raises NotExpressibleError where it does
+    not."""
     left = {i: c for i, c in place.terms if not facts.equal(atoms[i].size, ONE)}
     order: list[int] = []
     step = ONE
@@ -150,7 +152,7 @@ def _counting_order(place: Affine, atoms: Sequence[Atom], facts: Facts) -> list[
         order.insert(0, fastest)
         step *= atoms[fastest].size
     if left or place.constant != ZERO:
-        raise NotExpressible("reshape needs its operand's elements in one piece, but a part of them is taken")
+        raise NotExpressibleError("reshape needs its operand's elements in one piece, but a part of them is taken")
     return order
 
 
@@ -161,7 +163,7 @@ def _divides(divisor: Dim, dim: Dim, facts: Facts) -> bool:
     return dim % divisor == ZERO or (divisor.is_static and facts.is_multiple(dim, divisor.value))
 
 
-def cut(atoms: Sequence[Atom], refine: Refine, facts: Facts) -> tuple[Atom, ...]:
+def cut(atoms: Sequence[Atom], refine: RefineError, facts: Facts) -> tuple[Atom, ...]:
     """The atoms with one of them in two parts, the outer one first."""
     atom = atoms[refine.atom]
     outer = Atom(facts.simplify(atom.size) // facts.simplify(refine.inner), atom.reduced)

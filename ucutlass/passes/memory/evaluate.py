@@ -13,7 +13,17 @@ from ucutlass.dialects.ucutlass import ConstantOp, UcuOp
 from ucutlass.dialects.ucutlass.types import TensorType
 from ucutlass.dims import Dim, Facts
 from ucutlass.element_types import S64
-from ucutlass.passes.memory.affine import ONE, Affine, Atom, Bound, IndexMap, NotExpressible, Refine, cut, row_major
+from ucutlass.passes.memory.affine import (
+    ONE,
+    Affine,
+    Atom,
+    Bound,
+    IndexMap,
+    NotExpressibleError,
+    RefineError,
+    cut,
+    row_major,
+)
 from ucutlass.passes.memory.expression import Builder, Expression
 from ucutlass.passes.memory.movement import ROUTES, Route, Site, Wanted, elementwise, index_of, sizes_of, type_of
 from ucutlass.passes.memory.normal import FORMULAS, Row, normalized
@@ -118,10 +128,10 @@ class Evaluation:
             atoms.extend(Atom(size, reduced) for size, reduced in parts)
         return Evaluation(tuple(atoms), shape.dims, tuple(places), facts, is_inside, shape)
 
-    def refined(self, refine: Refine) -> "Evaluation":
-        """The same space with one of its atoms cut in two. Raises NotExpressible for the one that is scanned."""
+    def refined(self, refine: RefineError) -> "Evaluation":
+        """The same space with one of its atoms cut in two. Raises NotExpressibleError for the one that is scanned."""
         if self.scan is not None and refine.atom in self.places[scanned_dim(self.scan)].atoms:
-            raise NotExpressible("the dimension that is scanned stays whole")
+            raise NotExpressibleError("the dimension that is scanned stays whole")
 
         def renamed(place: Affine) -> Affine:
             terms: dict[int, Dim] = {}
@@ -161,21 +171,22 @@ class Evaluation:
         return len(left) == len(right) and all(self.facts.equal(a, b) for a, b in zip(left, right, strict=True))
 
     def places_of(self, value: SSAValue) -> IndexMap:
-        """Where a value that is stored lies. Raises NotExpressible where it fills neither the space nor its rows."""
+        """Where a value that is stored lies. Raises NotExpressibleError where it fills neither the space nor its
+        rows."""
         dims = type_of(value).dims
         if self.is_full(dims):
             return self.places
         found = self.row_places(dims) if self.rows is not None else None
         if found is None:
             shown = ", ".join(map(str, dims))
-            raise NotExpressible(f"[{shown}] is not the shape that this kernel computes")
+            raise NotExpressibleError(f"[{shown}] is not the shape that this kernel computes")
         return found
 
     def expression(self, value: SSAValue, places: IndexMap | None = None) -> Expression:
-        """The value at one element. Raises Refine and NotExpressible."""
+        """The value at one element. Raises RefineError and NotExpressibleError."""
         root: Wanted = (value, self.places_of(value) if places is None else places, ())
         routes: dict[Wanted, Route] = {}
-        pending = [root]
+        pending: list[Wanted] = [root]
         while pending:
             wanted = pending[-1]
             if wanted in self._made:
@@ -213,7 +224,7 @@ class Evaluation:
             return self._by_rows(site)
         if op.spec.family == "scan":
             return self._by_scan(site)
-        raise NotExpressible(f"{op.spec.name} is no operation of a memory-bound kernel")
+        raise NotExpressibleError(f"{op.spec.name} is no operation of a memory-bound kernel")
 
     def _is_memory(self, value: SSAValue) -> bool:
         """Whether a value lies in memory, rather than being computed here."""
@@ -223,10 +234,10 @@ class Evaluation:
         op = site.op
         value = type_of(op.results[0])
         if self.rows is None or row_shape(op, self.facts) != self._shape_like(op):
-            raise NotExpressible(f"{op.spec.name} goes over other dimensions than this kernel reduces")
+            raise NotExpressibleError(f"{op.spec.name} goes over other dimensions than this kernel reduces")
         expected = self.places if op.spec.family == "rowwise" else self.row_places(value.dims)
         if site.places != expected or site.bounds:
-            raise NotExpressible(f"{op.spec.name} is wanted at another element than the one computed")
+            raise NotExpressibleError(f"{op.spec.name} is wanted at another element than the one computed")
         operands = self._operands(op)
         reduced = [i for i, atom in enumerate(self.atoms) if atom.reduced]
         number = row_major([Affine.coordinate(i) for i in reduced], [self.atoms[i].size for i in reduced])
@@ -234,7 +245,7 @@ class Evaluation:
 
     def _by_scan(self, site: Site) -> Route:
         if site.op is not self.scan or site.places != self.places or site.bounds:
-            raise NotExpressible(f"{site.op.spec.name} needs a kernel that goes along its dimension in order")
+            raise NotExpressibleError(f"{site.op.spec.name} needs a kernel that goes along its dimension in order")
 
         def combine(operands: Sequence[Expression]) -> Expression:
             (x,) = operands
@@ -301,11 +312,12 @@ class Evaluation:
 
 
 def evaluate(evaluation: Evaluation, values: Sequence[SSAValue]) -> tuple[Evaluation, tuple[Expression, ...]]:
-    """The expressions of values that are stored, in the space cut as finely as they need. Raises NotExpressible."""
+    """The expressions of values that are stored, in the space cut as finely as they need. Raises
+    NotExpressibleError."""
     while True:
         try:
             return evaluation, tuple(evaluation.expression(value) for value in values)
-        except Refine as refine:
+        except RefineError as refine:
             evaluation = evaluation.refined(refine)
 
 

@@ -202,9 +202,7 @@ class Builder:
             lambda: Gathered(element, tensor, places, axis, index, index_places, name=tensor.name_hint),
         )
 
-    def pool(
-        self, tensor: SSAValue, places: IndexMap, windows: tuple[PoolWindow, ...], kind: PoolKind
-    ) -> Expression:
+    def pool(self, tensor: SSAValue, places: IndexMap, windows: tuple[PoolWindow, ...], kind: PoolKind) -> Expression:
         """What a window of a tensor gives."""
         assert isinstance(tensor.type, TensorType)
         element = tensor.type.element.compute
@@ -213,9 +211,7 @@ class Builder:
             lambda: Pooled(element, tensor, places, windows, kind, name=tensor.name_hint),
         )
 
-    def apply(
-        self, operation: str, *operands: Expression, name: str | None = None, **params: ParamValue
-    ) -> Expression:
+    def apply(self, operation: str, *operands: Expression, name: str | None = None, **params: ParamValue) -> Expression:
         """An element-wise operation; its type follows from the operands'."""
         key = ("apply", operation, *map(id, operands), *sorted(params.items()))
         return self._once(key, lambda: _applied(operation, operands, params, name))
@@ -264,7 +260,9 @@ class Builder:
         """A result of a reduction."""
         return self._once(
             ("reduced", id(reduction), index, is_scalar),
-            lambda: Reduced(reduction.elements[index], reduction, index, is_scalar=is_scalar, name=reduction.names[index]),
+            lambda: Reduced(
+                reduction.elements[index], reduction, index, is_scalar=is_scalar, name=reduction.names[index]
+            ),
         )
 
 
@@ -279,7 +277,12 @@ def _applied(
             types[operand.name], numbers[operand.name] = NumberType(), expression.value
         else:
             types[operand.name] = scalar_type(expression.element, expression.is_scalar)
-    call = Call(spec, types, {p.name: p.default for p in spec.params if not isinstance(p.default, Required)} | params, numbers=numbers)
+    call = Call(
+        spec,
+        types,
+        {**{p.name: p.default for p in spec.params if not isinstance(p.default, Required)}, **params},
+        numbers=numbers,
+    )
     (result,) = spec.infer(call)
     return Applied(result.element, operation, params, operands, is_scalar=result.rank == 0, name=name)
 

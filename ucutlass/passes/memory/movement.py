@@ -19,7 +19,7 @@ from ucutlass.passes.memory.affine import (
     Atom,
     Bound,
     IndexMap,
-    NotExpressible,
+    NotExpressibleError,
     regrouped,
     remainder,
     row_major,
@@ -128,7 +128,7 @@ def _reshape(site: Site) -> Route:
     place = row_major(site.places, [site.facts.simplify(d) for d in dims])
     try:
         return site.moved(regrouped(place, site.dims(), site.atoms, site.facts))
-    except NotExpressible:
+    except NotExpressibleError:
         x = site.operand("x")
         if not site.is_memory(x) or not type_of(x).layout.is_row:
             raise
@@ -222,13 +222,13 @@ def _flip(site: Site) -> Route:
 
 def _gather(site: Site) -> Route:
     if site.bounds:
-        raise NotExpressible("a part of what is gathered lies outside, and an index there is not read")
+        raise NotExpressibleError("a part of what is gathered lies outside, and an index there is not read")
     dim = site.axis()
     places = list(site.places)
     places[dim] = Affine()
     x, index = site.operand("x"), site.operand("index")
     if not (site.is_memory(x) and site.is_memory(index)):
-        raise NotExpressible("what is gathered and the index are read from memory, not computed here")
+        raise NotExpressibleError("what is gathered and the index are read from memory, not computed here")
     gathered = site.builder.gather(x, tuple(places), dim, index, site.places)
     return Route((), lambda operands: gathered)
 
@@ -236,7 +236,7 @@ def _gather(site: Site) -> Route:
 def _pool(site: Site) -> Route:
     x, params = site.operand("x"), site.params
     if site.bounds or not site.is_memory(x):
-        raise NotExpressible("windows overlap: what they slide over is read from memory, not computed here")
+        raise NotExpressibleError("windows overlap: what they slide over is read from memory, not computed here")
     name = site.op.spec.name
     rank = int(name[-2])
     first = len(site.places) - rank
@@ -330,7 +330,9 @@ def elementwise(site: Site) -> Route:
         params = {} if spec.name == "bias" else {p: v for p, v in call.params.items() if p != "axis"}
         made = site.builder.apply("add" if spec.name == "bias" else spec.name, *inputs, name=name, **params)
         if made.element is not result.element.compute:
-            raise NotExpressible(f"{spec.name} of these types is computed in {made.element}, not as {result.element}")
+            raise NotExpressibleError(
+                f"{spec.name} of these types is computed in {made.element}, not as {result.element}"
+            )
         return made
 
     return Route(tuple(wanted), combine)
