@@ -22,6 +22,7 @@ CASES: list[tuple[str, dict[str, str]]] = [
     ("gelu", {"approximate": "tanh"}),
     ("silu", {}),
     ("sigmoid", {}),
+    ("exp", {}),
 ]
 
 MAIN = """

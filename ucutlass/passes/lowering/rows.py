@@ -237,6 +237,7 @@ class RowLowering:
     def _stage(self, stage: Sequence[Primitive], name: str) -> SSAValue:
         inputs = [e for primitive in stage for e in primitive.inputs]
         functor, leaves = self.parts.functor(inputs, f"{name}_fn")
+        mark_fast(functor, [t.element for t in self.types])
         op = StageOp.build(
             operands=[functor],
             properties={
