@@ -244,5 +244,6 @@ inline cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* config, void co
     }                                                                                                                  \
     memcpy(shared, global, Bytes);                                                                                     \
   }                                                                                                                    \
-  inline void await_copies() {}                                                                                        \
+  inline void commit_copies() {}                                                                                       \
+  inline void await_copies(int) {}                                                                                     \
   }
