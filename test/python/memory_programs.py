@@ -1,7 +1,7 @@
 """Programs of memory-bound kernels, a file a family, and sizes to run them with.
 
 Sizes are chosen so that every way of a template is taken: whole and ragged vectors, rows of one lane, of a warp, of a
-block, kept in registers, in shared memory and in clusters, streamed in parts, columns, tiles and what does not fill one.
+block, kept in registers, in shared memory and in clusters, streamed in parts, columns, tiles and what fills none.
 """
 
 from collections.abc import Mapping, Sequence

@@ -305,8 +305,8 @@ def test_parts_that_no_kernel_needs_are_not_printed() -> None:
 
 
 def lowered(source: str) -> list[ElementwiseKernelOp | TiledKernelOp | RowKernelOp]:
-    kinds = ElementwiseKernelOp | TiledKernelOp | RowKernelOp
-    return [op for op in module_after(source, "default").walk() if isinstance(op, kinds)]
+    ops = module_after(source, "default").walk()
+    return [op for op in ops if isinstance(op, ElementwiseKernelOp | TiledKernelOp | RowKernelOp)]
 
 
 def test_a_row_is_kept_where_it_fits() -> None:
